@@ -10,7 +10,7 @@ import { removeOldCopies } from "./config/old-copies.ts";
 import { ownHomes } from "./config/own-homes.ts";
 import { adminFiles, loadRules } from "./config/rules/rules.ts";
 import { seenPlaces } from "./engine/calls/evidence.ts";
-import { containingFor } from "./engine/calls/session-sandbox.ts";
+import { containedFor, containingFor } from "./engine/calls/session-sandbox.ts";
 import { fixedTools } from "./engine/calls/tool-source.ts";
 import { type SandboxOptions, sandboxModes } from "./engine/containment.ts";
 import type { ContextOptions } from "./engine/context/budget.ts";
@@ -73,9 +73,12 @@ export interface Composition {
   readonly policy: PermissionPolicy;
   /**
    * What decides about commands in a folder (canonical), of a run that only reads and has somebody to ask; and what its user
-   * should be told of the rules there. Rejects with `config_invalid`.
+   * should be told of the rules there. `assumesSandbox`: as if it worked on this machine. Rejects with `config_invalid`.
    */
-  decisionContext(cwd: string): Promise<{ readonly context: DecisionContext; readonly notices: readonly string[] }>;
+  decisionContext(
+    cwd: string,
+    assumesSandbox?: boolean,
+  ): Promise<{ readonly context: DecisionContext; readonly notices: readonly string[] }>;
   /** What the repository around a folder is called; `undefined` where there is none. */
   repositoryName(cwd: string): Promise<RepositoryName | undefined>;
   /** Which variables of the environment commands get, and which they do not. Without their values. */
@@ -249,11 +252,12 @@ export async function compose(
     sandboxMode: sandbox.mode,
     engine,
     policy,
-    decisionContext: async (cwd) => {
+    decisionContext: async (cwd, assumesSandbox) => {
       const found = await rules(cwd);
       const run = { tool: "Execute", autonomy: "off", mode: "auto", approver: true, unsafe: false } as const;
       const seen = await seenPlaces({ policy, host }, { ...places, cwd }, []);
-      const containing = await containingFor({ host, sandbox }, "");
+      const parts = { host, sandbox };
+      const containing = assumesSandbox ? { sandbox: containedFor(parts, "") } : await containingFor(parts, "");
       return {
         context: { ...run, ...places, ...seen, ...containing, cwd, enabledTools: [], rules: found.rules },
         notices: found.notices,

@@ -4,7 +4,7 @@ import { autonomyLevels } from "../engine/settings.ts";
 import { exitCodeOf, exitCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
 import { terminalLine } from "../text/terminal-text.ts";
-import { defineExec, duration } from "./exec/exec-options.ts";
+import { defineExec, duration, sandboxOption } from "./exec/exec-options.ts";
 import { processIo } from "./process-io.ts";
 import { defineServe } from "./serve/serve-options.ts";
 import { reportUsage } from "./usage.ts";
@@ -138,6 +138,7 @@ function defineCommands(
       new Option("--auto <level>", "only this level; exit code 5 unless it runs unasked").choices(autonomyLevels),
     )
     .option("--cwd <path>", "the folder that it would run in")
+    .addOption(sandboxOption())
     .option(...json)
     .addHelpText("after", "\nPut the command in quotes; - reads it from standard input.")
     .action(async (command, options) =>
@@ -147,6 +148,11 @@ function defineCommands(
     .command("test <file>")
     .description("check cases from a YAML or JSON file; exit code 1 when one fails")
     .option("--cwd <path>", "the folder that the commands would run in")
+    .addOption(
+      new Option("--sandbox <mode>", "classes without the sandbox or in it, whether it works here or not")
+        .choices(["off", "required"])
+        .default("off"),
+    )
     .option(...json)
     .action(async (file, options) =>
       done(await (await import("./policy/policy-test.ts")).testPolicy(file, options, io)),

@@ -80,8 +80,8 @@ export class Engine {
       });
       if (options.toRead !== true) {
         await this.checkModels({ ...session.settings, ...definite(options.changes ?? {}) });
-        await this.checkSandbox(session.settings, options.run);
       }
+      await this.checkSandbox(session.settings, options.run);
       if (options.changes !== undefined) await session.update(options.changes);
       this.keep(session);
       for (const notice of session.notices()) this.parts.observe?.(notice);
@@ -104,9 +104,9 @@ export class Engine {
     const settings = { ...source.settings, ...definite(options.changes ?? {}) };
     if (options.toRead !== true) {
       await this.checkModels(settings);
-      await this.checkSandbox(settings, options.run);
       await this.checkFolder(options.cwd ?? source.cwd);
     }
+    await this.checkSandbox(settings, options.run);
     const opened = {
       type: "session.opened",
       cwd: options.cwd ?? source.cwd,
@@ -197,7 +197,7 @@ export class Engine {
   }
 
   /** Rejects with `sandbox_unavailable` if commands here must be contained and cannot be. */
-  private async checkSandbox({ clientRunsTools }: SessionSettings, run: RunOptions = {}): Promise<void> {
+  async checkSandbox({ clientRunsTools }: Partial<SessionSettings> = {}, run: RunOptions = {}): Promise<void> {
     if (this.parts.sandbox?.mode !== "required" || clientRunsTools === true) return;
     if (run.unsafe === true) {
       const message = "The sandbox is required, and --skip-permissions-unsafe runs commands outside it. Choose one.";

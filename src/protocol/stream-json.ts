@@ -27,6 +27,10 @@ const denialSchema = z.object({
   toolName: z.string(),
   rule: z.string(),
   reason: z.string(),
+  contained: z
+    .boolean()
+    .optional()
+    .describe("Present if commands run in a sandbox here: whether this one would have run in it."),
   allowWith: z.string().optional().describe("The option that would have allowed the call, if any."),
 });
 

@@ -41,6 +41,11 @@ test.each([
   ["passEnvironment: ['A B']", /passEnvironment\.0: must be a variable name/],
   ["[1, 2]", /: must be a map of keys, got a list$/],
   ["just words", /: must be a map of keys, got text$/],
+  ["sandbox: sometimes", /: sandbox\.mode: must be one of auto, required, off; got "sometimes"$/],
+  ["sandbox: {network: none}", /: sandbox\.network: must be one of proven, all; got "none"$/],
+  ["sandbox: {writable: [cache]}", /: sandbox\.writable\.0: /],
+  ["sandbox: {writeable: []}", /: sandbox: unknown key "writeable"; available: mode, network, writable$/],
+  ["sandbox: [off]", /: sandbox: must be a map of keys, got a list$/],
   ["model: [", /config\.yaml: /],
   ["a: &a [*a]", /config\.yaml: /],
 ])("%j is one line that names the file and the place", async (text, message) => {
@@ -49,6 +54,16 @@ test.each([
   expect(error).toMatchObject({ code: "config_invalid", message: expect.stringMatching(message) });
   expect(error).toMatchObject({ message: expect.not.stringContaining("\n") });
   expect(error).toMatchObject({ message: expect.stringContaining(join(home, "config.yaml")) });
+});
+
+test("the sandbox is a mode, or a map", async () => {
+  await write("sandbox: required\n");
+  expect(await loadUserConfig(home)).toEqual({ sandbox: { mode: "required" } });
+  await write("sandbox: off\n");
+  expect(await loadUserConfig(home)).toEqual({ sandbox: { mode: "off" } });
+  const whole = { mode: "auto", network: "all", writable: ["/opt/cache", "~/.cache/tool"] };
+  await write(JSON.stringify({ sandbox: whole }));
+  expect(await loadUserConfig(home)).toEqual({ sandbox: whole });
 });
 
 test("a folder in its place is an error with words", async () => {

@@ -40,6 +40,7 @@ export const wholeConfig = {
   fetch: { allowPrivate: ["10.0.0.0/8"] },
   network: { caFile: "/etc/ca.pem" },
   durability: "turn",
+  sandbox: { mode: "auto", network: "proven", writable: ["/opt/cache", "~/.cache"] },
   passEnvironment: ["GH_TOKEN"],
   permissions: { allow: ["npm run *"], deny: ["git push *", "*"] },
   serve: {

@@ -311,6 +311,19 @@ cases:
     expect([code, JSON.parse(stdout)]).toEqual([1, { passed: 1, failed: 1, failures: [failure] }]);
   });
 
+  test("classes are those outside a sandbox, or in one if asked, whatever this machine has", async () => {
+    const cases = [
+      { command: "./build.sh", class: "high" },
+      { command: "git push", class: "high" },
+    ];
+    const inside = [
+      { command: "./build.sh", class: "medium" },
+      { command: "git push", class: "high" },
+    ];
+    const passed = { code: 0, stdout: "2 passed, 0 failed\n", stderr: "" };
+    expect([await check({ cases }), await check({ cases: inside }, "--sandbox", "required")]).toEqual([passed, passed]);
+  });
+
   test("rules of the configuration count", async () => {
     const ruled = await createBench();
     await ruled.shell("mkdir ~/.tinman; echo 'permissions: { deny: [git push *] }' > ~/.tinman/config.yaml");

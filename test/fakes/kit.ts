@@ -133,13 +133,17 @@ export interface KitOptions {
   readonly models?: ModelCatalog;
   readonly ids?: Ids;
   readonly observe?: EngineParts["observe"];
+  /** With a host whose sandbox works, unless one is given. */
+  readonly sandbox?: EngineParts["sandbox"];
 }
 
 /** An engine on fakes: memory store and host, fixed time and ids, and a model that gives the replies in order. */
 export function createKit(replies: readonly FakeReply[], options: KitOptions = {}): Kit {
   const clock = new FakeClock();
   const store = options.store ?? createMemoryStore({ now: () => clock.now() });
-  const host = options.host ?? createMemoryHost({ "/ws/readme.md": "hello\n", ...options.files });
+  const { sandbox } = options;
+  const files = { "/ws/readme.md": "hello\n", ...options.files };
+  const host = options.host ?? createMemoryHost(files, sandbox === undefined ? {} : { sandbox: workingSandbox });
   const requests: ModelRequest[] = [];
   const { tools = builtinTools } = options;
   const model = {
@@ -163,6 +167,7 @@ export function createKit(replies: readonly FakeReply[], options: KitOptions = {
     },
     clock,
     ids: options.ids ?? countingIds(),
+    ...(sandbox === undefined ? {} : { sandbox }),
     ...(options.compaction === undefined ? {} : { compaction: options.compaction }),
     ...(options.observe === undefined ? {} : { observe: options.observe }),
     rules: async () => {
@@ -182,6 +187,8 @@ export function createKit(replies: readonly FakeReply[], options: KitOptions = {
     engine.create({ cwd: "/ws", settings: { ...settings, ...changes } });
   return { engine, store, host, clock, models: parts.models, requests, open };
 }
+
+const workingSandbox = { works: true, mechanism: "bubblewrap", sharesNetwork: true } as const;
 
 const noReply: readonly ModelEvent[] = [
   { type: "error", failure: { code: "script_exhausted", message: "no reply left" }, retryable: false },

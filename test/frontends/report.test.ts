@@ -65,6 +65,8 @@ test("a denial names the option that would allow it, once per reason", () => {
   const { failure, denials } = report({ reason: "denied", denials: [denial, { ...denial, callId: "d" }] });
   expect(failure).toEqual({ code: "denied", message: "Create writes x. Allow it with --auto low." });
   expect(denials.map(({ allowWith }) => allowWith)).toEqual(["--auto low", "--auto low"]);
+  const outside = report({ reason: "denied", denials: [{ ...denial, contained: false }] });
+  expect(outside.denials).toMatchObject([{ contained: false, allowWith: "--auto low" }]);
   const guarded = report({ reason: "denied", denials: [{ ...denial, class: "high", rule: "protected-place" }] });
   expect(guarded.denials[0]?.allowWith).toBe("--skip-permissions-unsafe");
 });

@@ -1,3 +1,4 @@
+import type { Containment } from "../../src/engine/containment.ts";
 import type { Answer, Interaction } from "../../src/engine/interaction.ts";
 import type { Host } from "../../src/engine/ports.ts";
 import type { ToolBody, ToolContext, ToolOutput } from "../../src/engine/tool.ts";
@@ -15,6 +16,7 @@ export function createContext(
     readonly answer?: Answer;
     readonly signal?: AbortSignal;
     readonly protectedPlaces?: readonly string[];
+    readonly walls?: Containment;
   } = {},
 ): TestContext {
   const shown: string[] = [];
@@ -34,6 +36,7 @@ export function createContext(
       asked.push(interaction);
       return options.answer;
     },
+    ...(options.walls === undefined ? {} : { walls: options.walls }),
     shown,
     asked,
   };

@@ -54,7 +54,8 @@ Without it, standard input is not read.
 
 By default a run only reads. What it may change:
   --auto low      create and edit files in the folder
-  --auto medium   also builds, tests, installs, commits, downloads, writing outside the folder
+  --auto medium   also builds, tests, installs, commits, downloads, writing outside the folder;
+                  in the sandbox also scripts and unknown programs
   --auto high     every command: git push, deletions, scripts and programs that are not known
   --skip-permissions-unsafe   ask nothing at all; only where nothing can be lost
 
@@ -82,6 +83,12 @@ Exit codes: 0 success, 1 failed, 2 usage, 3 limit or timeout, 4 no such session,
 130 SIGINT, 143 SIGTERM.`;
 
 /** Options of every command that runs sessions. */
+export function sandboxOption(): Option {
+  return new Option("--sandbox <mode>", "contain commands where that works, always, or never").choices([
+    ...sandboxModes,
+  ]);
+}
+
 export function addSettings(command: Command): Command {
   const efforts = [...reasoningEfforts];
   const levels = autonomyLevels.filter((level) => level !== "off");
@@ -90,7 +97,7 @@ export function addSettings(command: Command): Command {
     .addOption(new Option("-r, --reasoning-effort <effort>", "how hard the model thinks").choices(efforts))
     .addOption(new Option("--auto <level>", "what runs unasked").choices(levels))
     .addOption(new Option("--skip-permissions-unsafe", "ask nothing at all").conflicts("auto"))
-    .addOption(new Option("--sandbox <mode>", "how commands are contained").choices([...sandboxModes]))
+    .addOption(sandboxOption())
     .option("--use-spec", "only read, and answer with a plan")
     .option("--spec-model <id>", "the model for spec mode")
     .addOption(new Option("--spec-reasoning-effort <effort>", "how hard it thinks in spec mode").choices(efforts))

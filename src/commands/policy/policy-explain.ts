@@ -1,3 +1,4 @@
+import type { SandboxOptions } from "../../engine/containment.ts";
 import { AgentError } from "../../engine/errors.ts";
 import type { JudgedPart } from "../../engine/permission.ts";
 import type { Autonomy } from "../../engine/settings.ts";
@@ -13,6 +14,7 @@ const mostSource = 4_000;
 
 interface ExplainOptions {
   readonly auto?: Autonomy;
+  readonly sandbox?: SandboxOptions["mode"];
   readonly cwd?: string;
   readonly json?: boolean;
 }
@@ -25,7 +27,7 @@ export async function explainCommand(
   io: Io,
 ): Promise<number> {
   const command = await commandOf(given, words ?? []);
-  const judge = await createJudge(options.cwd, io);
+  const judge = await createJudge(options.cwd, { mode: options.sandbox }, io);
   const judged = await judge(command);
   const levels: readonly PolicyLevel[] = options.auto === undefined ? policyLevels : [options.auto];
   const verdicts = levels.map((level) => [level, judged.at(level)] as const);

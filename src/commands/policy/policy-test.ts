@@ -35,11 +35,11 @@ interface Failure {
 /** `tinman policy test`: exit code 1 if a command is judged differently than the file says. */
 export async function testPolicy(
   file: string,
-  options: { readonly cwd?: string; readonly json?: boolean },
+  options: { readonly cwd?: string; readonly json?: boolean; readonly sandbox?: "off" | "required" },
   io: Io,
 ): Promise<number> {
   const cases = casesIn(await readDocument(file), file);
-  const judge = await createJudge(options.cwd, io);
+  const judge = await createJudge(options.cwd, { mode: options.sandbox ?? "off", isAssumed: true }, io);
   const failures: Failure[] = [];
   for (const [index, one] of cases.entries()) {
     const failure = failureOf(one, index + 1, await judge(one.command));

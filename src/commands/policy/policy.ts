@@ -1,6 +1,7 @@
 import { compose } from "../../compose.ts";
 import { printable } from "../../config/check/visible.ts";
 import { withEvidence } from "../../engine/calls/evidence.ts";
+import type { SandboxOptions } from "../../engine/containment.ts";
 import type { Access, AccessClass, Decision, DecisionContext, JudgedPart } from "../../engine/permission.ts";
 import { lookupKey } from "../../engine/permission.ts";
 import type { Host } from "../../engine/ports.ts";
@@ -35,14 +36,23 @@ export interface JudgedCommand {
   at(level: PolicyLevel): Verdict;
 }
 
+export interface JudgedSandbox {
+  readonly mode?: SandboxOptions["mode"] | undefined;
+  /** Whether it works on this machine does not matter. */
+  readonly isAssumed?: boolean;
+}
+
 /** Judges commands as a run in this folder would, without running them. */
 export async function createJudge(
   cwd: string | undefined,
+  sandbox: JudgedSandbox,
   io: Io,
 ): Promise<(command: string) => Promise<JudgedCommand>> {
   const folder = workingFolder(cwd);
-  const { policy, host, decisionContext } = await compose();
-  const { context, notices } = await decisionContext(folder);
+  const { mode, isAssumed = false } = sandbox;
+  const { engine, policy, host, decisionContext } = await compose(process.env, { sandboxMode: mode });
+  if (!isAssumed) await engine.checkSandbox();
+  const { context, notices } = await decisionContext(folder, isAssumed && mode !== "off");
   for (const notice of notices) await io.stderr.write(`tinman: ${printable(notice)}\n`);
   const machine = lookingOnce(host);
   return async (command) => {

@@ -1,6 +1,8 @@
 import type { Command } from "commander";
 import { InvalidArgumentError, Option } from "commander";
+import type { SandboxOptions } from "../../engine/containment.ts";
 import { type LogLevel, logLevels } from "../../server/log.ts";
+import { sandboxOption } from "../exec/exec-options.ts";
 
 /** The options of `tinman serve`. */
 export interface GivenServe {
@@ -12,6 +14,7 @@ export interface GivenServe {
   readonly config?: string;
   readonly cwd?: string;
   readonly model?: string;
+  readonly sandbox?: SandboxOptions["mode"];
   readonly logLevel: LogLevel;
 }
 
@@ -52,6 +55,7 @@ export function defineServe(program: Command, run: ServeCommands): void {
     .option("--config <file>", "instead of config.yaml in Tinman's home")
     .option("--cwd <path>", "the folder that sessions work in")
     .option("-m, --model <id>", "the model of sessions that name none")
+    .addOption(sandboxOption())
     .addOption(new Option("--log-level <level>", "what to log").choices([...logLevels]).default("info"))
     .addHelpText("after", help)
     .allowExcessArguments(false)

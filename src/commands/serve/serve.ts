@@ -38,9 +38,11 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
   const composition = await compose(process.env, {
     ...(configFile === undefined ? {} : { configFile }),
     observe: createObserver(metrics.meter, log),
+    sandboxMode: given.sandbox,
   });
   const { engine, config, homes, clock, ids } = composition;
   const settings = serveSettings(config);
+  await engine.checkSandbox();
   const { timeouts, autonomy, ...sessions } = interactiveSettings(config);
   const { aiMs: ai, toolResultMs: toolResult, idleSessionMs: idleSession } = timeouts;
   const modelId = await modelOf(given, composition);

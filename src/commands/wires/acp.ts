@@ -10,6 +10,7 @@ const ofTheEngine = {
   specModel: "--spec-model",
   specReasoningEffort: "--spec-reasoning-effort",
   skipPermissionsUnsafe: "--skip-permissions-unsafe",
+  sandbox: "--sandbox",
   enabledTools: "--enabled-tools",
   disabledTools: "--disabled-tools",
   appendSystemPrompt: "--append-system-prompt",

@@ -1,6 +1,8 @@
+import type { SandboxOptions } from "../containment.ts";
 import type { EngineParts } from "../engine-parts.ts";
 import type { ToolCallBlock } from "../message.ts";
 import type { DecisionContext } from "../permission.ts";
+import type { Host } from "../ports.ts";
 import type { Tool } from "../tool.ts";
 
 type Containing = Pick<DecisionContext, "sandbox" | "noSandbox">;
@@ -38,13 +40,18 @@ export async function containingFor(
   sessionId: string,
 ): Promise<Containing> {
   if (options === undefined || options.mode === "off") return {};
-  const { sandbox } = host;
-  const status = await sandbox.status();
-  if (!status.works) return { noSandbox: status.why };
+  const status = await host.sandbox.status();
+  return status.works ? { sandbox: containedFor({ host, sandbox: options }, sessionId) } : { noSandbox: status.why };
+}
+
+/** The same for a sandbox that works. */
+export function containedFor(
+  { host: { sandbox }, sandbox: options }: { readonly host: Host; readonly sandbox: SandboxOptions },
+  sessionId: string,
+): NonNullable<Containing["sandbox"]> {
   const { mode, network, writable } = options;
-  const temp = sandbox.tempOf(sessionId);
   const hasServers = sandbox.hasServers(sessionId);
-  return { sandbox: { isRequired: mode === "required", temp, hasServers, network, writable } };
+  return { isRequired: mode === "required", temp: sandbox.tempOf(sessionId), hasServers, network, writable };
 }
 
 /** Whether the model is told that its commands are contained. Runs nothing. */

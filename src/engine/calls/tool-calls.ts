@@ -57,6 +57,8 @@ export interface Denial {
   readonly class: AccessClass;
   readonly rule: string;
   readonly why: string;
+  /** As in the decision. */
+  readonly contained?: boolean;
 }
 
 export interface CallsOutcome {
@@ -194,8 +196,9 @@ function withhold(entry: Prepared): Prepared {
   return { ...entry, result: { text, status: isFault ? "failed" : "refused" } };
 }
 
-function denialOf(call: ToolCallBlock, { class: kind, rule, why }: Decision): Denial {
-  return { callId: call.id, tool: call.name, class: kind, rule, why };
+function denialOf(call: ToolCallBlock, { class: kind, rule, why, contained }: Decision): Denial {
+  const where = contained === undefined ? {} : { contained };
+  return { callId: call.id, tool: call.name, class: kind, rule, why, ...where };
 }
 
 /** Rejects calls that are too large to show to an approver. */

@@ -90,10 +90,11 @@ function withOptions(failure: Failure | undefined, denials: readonly DenialEntry
 }
 
 function denialEntry(denial: Denial): DenialEntry {
-  const entry = { toolCallId: denial.callId, toolName: denial.tool, rule: denial.rule, reason: denial.why };
+  const { callId: toolCallId, tool: toolName, rule, why: reason, contained } = denial;
+  const entry = { toolCallId, toolName, rule, reason, ...(contained === undefined ? {} : { contained }) };
   // No option undoes a rule.
-  if (denial.rule === "deny-rule") return entry;
-  const allowWith = /^(protected-place|catastrophic)$/.test(denial.rule)
+  if (rule === "deny-rule") return entry;
+  const allowWith = /^(protected-place|catastrophic)$/.test(rule)
     ? "--skip-permissions-unsafe"
     : `--auto ${denial.class}`;
   return { ...entry, allowWith };

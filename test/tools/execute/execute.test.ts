@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Containment } from "../../../src/engine/containment.ts";
 import type { CommandResult } from "../../../src/engine/ports.ts";
 import { executeTool } from "../../../src/tools/execute/execute.ts";
 import { createMemoryHost } from "../../fakes/memory-host.ts";
@@ -215,5 +216,64 @@ describe("Execute", () => {
         status: "failed",
         text: "Error: Command could not be started: ENOSPC: no space left on device",
       });
+  });
+});
+
+describe("Execute in the sandbox", () => {
+  const walls: Containment = {
+    writable: ["/tmp/s1", "/project"],
+    caches: [],
+    outputs: [],
+    kept: [],
+    hidden: ["/home/u/.ssh"],
+    shown: [],
+    network: "session",
+    processes: "own",
+  };
+  const offline = "it has no network, and ports of this machine cannot be reached";
+  const readOnly = "it can write only /project and $TMPDIR";
+  const failed = { end: { type: "exit", code: 1 } } as const;
+
+  /** Why the sandbox may have broken a command, as the model reads it. */
+  async function causes(output: string, result: Partial<CommandResult> = failed, more: Partial<Containment> = {}) {
+    const host = createMemoryHost({}, { onCommand: () => ({ ...result, head: output }) });
+    const context = createContext(host, { walls: { ...walls, ...more } });
+    const { text, forModel } = await call(executeTool, { command: "make" }, context);
+    expect(text).not.toContain("sandbox");
+    return /^\[The command ran in a sandbox: (.*?)\. Run installers,.* with riskLevel "high"/m.exec(
+      forModel ?? "",
+    )?.[1];
+  }
+
+  it.each([
+    ["cp: cannot create '/etc/x': Read-only file system", readOnly],
+    ["Error: EROFS: read-only file system, open '/etc/x'", readOnly],
+    ["curl: (6) Could not resolve host: example.com", offline],
+    ["Error: connect ECONNREFUSED 127.0.0.1:5432", offline],
+    ["cat: /home/u/.ssh/id_rsa: No such file or directory", "/home/u/.ssh is hidden from it"],
+    ["chown: changing ownership of 'x': Operation not permitted", "it has no special rights"],
+    ["ENOTFOUND\nEROFS", `${offline}; ${readOnly}`],
+    ["1 test failed", undefined],
+  ])("tells the model what may have broken it: %s", async (output, expected) => {
+    expect(await causes(output)).toBe(expected);
+  });
+
+  it("says nothing where it succeeded, or what is missing there is open", async () => {
+    const noHost = "Could not resolve host: example.com";
+    expect([await causes(noHost, {}), await causes(noHost, failed, { network: "host" })]).toEqual([
+      undefined,
+      undefined,
+    ]);
+    const many = { writable: ["/tmp/s1", "/a", "/b", "/c", "/d", "/e"] };
+    expect([await causes("EROFS", failed, many), await causes("EROFS", failed, { writable: ["/tmp/s1"] })]).toEqual([
+      "it can write only /a, /b, /c, /d and $TMPDIR",
+      "it can write only $TMPDIR",
+    ]);
+  });
+
+  it("says that a command in the background ends with the session", async () => {
+    const context = createContext(createMemoryHost(), { walls });
+    const { text } = await call(executeTool, { command: "npm start", fireAndForget: true }, context);
+    expect(text).toContain("It runs in the sandbox, and ends with this session.");
   });
 });
