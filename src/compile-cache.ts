@@ -18,7 +18,7 @@ import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { Script } from "node:vm";
 
-/** Keeps what was compiled in this run; to be called when all else is done. Never throws. */
+/** Stores the code compiled in this run, as its last step. Never throws. */
 export type KeepCompiled = () => void;
 
 interface Loaded {
@@ -34,9 +34,8 @@ const loader = nodeModule as unknown as {
 };
 
 /**
- * Starts with code that was compiled before: compiling is half of a short run. A user's home comes first, where each
- * command keeps what it needs; then `compiled/` beside the program, which the build makes for its own Node. Node's own
- * compile cache saves only half as much.
+ * Loads compiled code, because compiling takes half of a short run: first from the user's home, where each command
+ * stores its own, then from `compiled/`, made by the build. Node's own compile cache saves only half as much.
  */
 export function enableCompileCache(command: string | undefined): KeepCompiled {
   try {
@@ -84,7 +83,7 @@ function compileFrom(home: string, command: string | undefined): KeepCompiled {
   loader._extensions[".cjs"] = (module, filename) => {
     const bytes = readFileSync(filename);
     const source = bytes.toString();
-    // Code that comes from a cache cannot import ES modules.
+    // Cached code cannot import ES modules.
     if (dirname(filename) !== program || source.includes("import(")) {
       module._compile(source, filename);
       return;
@@ -96,7 +95,7 @@ function compileFrom(home: string, command: string | undefined): KeepCompiled {
   return () => {
     try {
       if (compiled.length === 0 || !existsSync(home)) return;
-      // Homes in CI are new for every run: the first one only leaves a mark, as writing is a tenth of its time.
+      // CI homes are new for every run. Writing takes a tenth of a run, so the first one only leaves a mark.
       if (!existsSync(root)) {
         mkdirSync(root, { recursive: true, mode: 0o700 });
         return;
@@ -104,20 +103,20 @@ function compileFrom(home: string, command: string | undefined): KeepCompiled {
       removeOlder(root);
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       for (const { path, stamp, script } of compiled) {
-        // Whole or not at all, also when several runs do it at the same time.
+        // Atomic, because several runs can do this at once.
         const draft = `${path}.${process.pid}`;
         const code = script.createCachedData();
         try {
           writeFileSync(draft, Buffer.concat([stamp, checksum(code), code]), { mode: 0o600 });
           renameSync(draft, path);
         } catch (error) {
-          // Half of it would only keep a full disk full.
+          // A partial file would only keep a full disk full.
           rmSync(draft, { force: true });
           throw error;
         }
       }
     } catch {
-      // A full disk or a home that is not ours to write in: the next run compiles again.
+      // The disk is full or the home is read-only. The next run compiles again.
     }
   };
 }
@@ -128,25 +127,25 @@ const checksumBytes = 8;
 
 type Trust = (file: Stats) => boolean;
 
-/** It is code: in a home, only what this user has written and nobody else can have. */
+/** It is executed: in a home, trust only files that this user wrote and others cannot change. */
 const isOfUser: Trust = ({ uid, mode }) => uid === process.getuid?.() && (mode & 0o077) === 0;
 
-/** Beside the program, what its owner alone can change, who could change the program as well. */
+/** Beside the program, trust files that only its owner can change, who could also change the program. */
 const isOfProgram: Trust = ({ uid, mode }) => (mode & 0o022) === 0 && uid === statSync(__filename).uid;
 
-/** Throws when it is not there or not trusted. */
+/** Throws if the file is missing or untrusted. */
 function readTrusted(path: string, isTrusted: Trust): Buffer {
   const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const stats = fstatSync(file);
-    if (!stats.isFile() || !isTrusted(stats)) throw new Error("This is not what was kept.");
+    if (!stats.isFile() || !isTrusted(stats)) throw new Error("Damaged cache file.");
     return readFileSync(file);
   } finally {
     closeSync(file);
   }
 }
 
-/** V8 does not survive code that is damaged. Loaded when it is needed: `--version` needs none. */
+/** V8 crashes on damaged code. Loaded on demand, because `--version` needs no hash. */
 function checksums() {
   const { crc32 } = process.getBuiltinModule("node:zlib") as unknown as { crc32(data: Buffer): number };
   const checksum = (code: Buffer): Buffer => {

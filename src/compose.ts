@@ -47,7 +47,7 @@ export interface CommandVariables {
   readonly withheld: readonly WithheldVariable[];
 }
 
-/** Everything a command may need, built from the environment and the user's configuration. */
+/** Everything a command can need, built from the environment and the user's configuration. */
 export interface Composition {
   readonly homes: Homes;
   readonly config: UserConfig;
@@ -55,43 +55,43 @@ export interface Composition {
   readonly ids: Ids;
   readonly store: SessionStore;
   readonly models: ModelCatalog;
-  /** `TINMAN_MODEL`: takes the place of every model that is asked for. */
+  /** `TINMAN_MODEL`: replaces every requested model. */
   readonly modelOverride: string | undefined;
   /** For runs that name no model. */
   readonly defaultModel: string;
-  /** `TINMAN_MODEL` or the configuration asks for the offline model. */
+  /** `TINMAN_MODEL` or the configuration chooses the offline model. */
   readonly isOfflineNamed: boolean;
   /** Whether this is the offline model or an alias of it. */
   namesOffline(modelId: string): boolean;
-  /** A key that is set for any provider. Read when the offline model was not chosen. */
+  /** A provider key that is set. Used when the offline model is used without being chosen. */
   unusedKey(): Promise<UnusedKey | undefined>;
-  /** What can be said about models beyond what a run needs. */
+  /** Information about models that runs don't need. */
   inspectModels(): Promise<ModelInspector>;
   readonly host: Host;
   readonly sandboxMode: SandboxOptions["mode"];
   readonly engine: Engine;
   readonly policy: PermissionPolicy;
   /**
-   * What decides about commands in a folder (canonical), of a run that only reads and has somebody to ask; and what its user
-   * should be told of the rules there. `assumesSandbox`: as if it worked on this machine. Rejects with `config_invalid`.
+   * The policy for a read-only run in a folder (canonical) with a user to ask, and notices about the rules there.
+   * `assumesSandbox`: as if it worked on this machine. Rejects with `config_invalid`.
    */
   decisionContext(
     cwd: string,
     assumesSandbox?: boolean,
   ): Promise<{ readonly context: DecisionContext; readonly notices: readonly string[] }>;
-  /** What the repository around a folder is called; `undefined` where there is none. */
+  /** The name of the repository around a folder; `undefined` outside of one. */
   repositoryName(cwd: string): Promise<RepositoryName | undefined>;
-  /** Which variables of the environment commands get, and which they do not. Without their values. */
+  /** Names of the environment variables that commands get, and of those they don't. */
   commandVariables(): Promise<CommandVariables>;
-  /** Files that a crash may have left half-written, each with where its whole new text is. */
+  /** Files that a crash may have left half-written, each with the path of its complete new content. */
   unfinishedWrites(): Promise<readonly UnfinishedWrite[]>;
-  /** What a model is told of a folder. */
+  /** Context about a folder for the model. */
   surroundings(cwd: string): Promise<readonly string[]>;
-  /** Begins to look around in a folder that is about to be worked in, while the rest is being loaded. */
+  /** Starts to inspect a folder before it is used, while the rest loads. */
   lookAround(cwd: string): void;
 }
 
-/** Decisions about protected places compare paths whose links are resolved, so the homes' are too. */
+/** Protected places are compared as resolved paths, so the homes are resolved, too. */
 async function resolved({ user, login, own }: Homes): Promise<Homes> {
   return { user: await real(user), login: login && (await real(login)), own: await real(own) };
 }
@@ -100,7 +100,7 @@ async function real(path: string): Promise<string> {
   try {
     return realpathSync.native(path);
   } catch {
-    // Not there yet: resolved as far as it goes.
+    // It does not exist yet, so resolve its existing part.
     return canonicalPath(path, "/").catch(() => path);
   }
 }
@@ -113,7 +113,7 @@ function contextOptions({ context: { compact = true, compactAt, model } = {} }: 
   };
 }
 
-/** Opened when it is first needed, and one for all: connections are kept and used again. */
+/** Created on first use and shared, so that connections are reused. */
 function lazyNetwork(env: NodeJS.ProcessEnv, { network }: UserConfig): () => Promise<Network> {
   let opened: Promise<Network> | undefined;
   const options = network?.caFile === undefined ? {} : { caFile: network.caFile };
@@ -147,7 +147,7 @@ async function sandboxOptions(
 }
 
 /**
- * The only place that knows every adapter. `configFile` takes the place of the user's `config.yaml`. Rejects with
+ * The only function that knows every adapter. `configFile` replaces the user's `config.yaml`. Rejects with
  * `config_invalid`.
  */
 export async function compose(

@@ -1,36 +1,36 @@
 #!/usr/bin/env node
 import { enableCompileCache } from "./compile-cache.ts";
 
-/** argv -> one lazily imported command. `--version` alone loads nothing else: scripts ask it often. */
+/** Maps argv to one lazily imported command. `--version` loads nothing else, because scripts call it often. */
 async function main(argv: readonly string[]): Promise<void> {
   if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
-    // Whoever closes the pipe has read enough; any other fault is one.
+    // A closed pipe means that the reader has read enough. Anything else is an error.
     process.stdout.on("error", (error) => {
       if ("code" in error && error.code === "EPIPE") return;
-      process.stderr.write(`tinman: Standard output cannot be written: ${error.message}\n`, () => process.exit(1));
+      process.stderr.write(`tinman: Cannot write standard output: ${error.message}\n`, () => process.exit(1));
     });
     process.stdout.write(`${TINMAN_VERSION}\n`);
     return;
   }
-  // Not for people: the host starts it, and it neither reads nor keeps anything of the user's.
+  // Internal: started by the host, and independent of the user's settings.
   if (argv[0] === "pdf-pages") {
     await (await import("./commands/pdf-pages.ts")).runPdfPages(argv.slice(1));
     return;
   }
-  // Sessions over a wire need much that one prompt does not: what the build compiled for that is not enough for them.
+  // Sessions over a wire need more code than the build's cache for a single prompt has.
   const isWire = argv.some((argument) => argument.endsWith("stream-jsonrpc"));
   const keepCompiled = enableCompileCache(isWire ? "wire" : argv[0]);
   const { runProgram } = await import("./commands/program.ts");
   const exitCode = await runProgram(argv);
   keepCompiled();
-  // Everything was written and drained by then; what is left open (an idle pipe, a timer) must not keep us.
+  // All output was written by now; an idle pipe or timer must not keep the process alive.
   process.exit(exitCode);
 }
 
-/** The last resort: a fault of ours is one line too, and a failure. `TINMAN_DEBUG=1` shows where it happened. */
+/** Last resort: an internal fault is one line and a failure. `TINMAN_DEBUG=1` prints its stack. */
 function giveUp(error: unknown): void {
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
-  // Foreign prose: Node's loader gives no code, and its own words are a stack trace.
+  // Foreign prose: Node's loader gives no code here, only a stack trace.
   if (/\bE[MN]FILE\b/.test(message) && process.env.TINMAN_DEBUG !== "1") {
     const words = "Too many files are open. Raise the limit, for example with: ulimit -n 1024";
     process.stderr.write(`tinman: ${words}\n`, () => process.exit(1));

@@ -170,7 +170,7 @@ export class AccessControl {
     return this.parts.engine.list({ limit, ...(seesAll(who) ? {} : { owner: who.user }) });
   }
 
-  /** A client asks again for all of a session that it has. */
+  /** Records that a client asks again for all of a session it has. */
   countReading(who: Identity): void {
     this.begin(who);
     this.limits.countOpening(who.user);
@@ -242,7 +242,7 @@ export class AccessControl {
       const { settings, cwd } = session;
       if (settings.clientRunsTools !== true) checkFolder(cwd, who);
       const ceiling = who.ceilings?.autonomy;
-      // It stays that low until the session closes, whoever else works with it.
+      // It stays that low until the session closes, whichever clients join.
       session.highestAutonomy = lowerLevel(session.highestAutonomy, ceiling ?? "high");
       session.allowedModels = commonModels(session.allowedModels, who.ceilings?.models);
       const changes = {
@@ -260,8 +260,7 @@ export class AccessControl {
 
   private unreadable(error: unknown, sessionId: string, { user }: Identity): DeniedError {
     const errorId = this.parts.report(error, { sessionId, user });
-    const words =
-      "This session cannot be read: its log is damaged, or a later version wrote it. The server's log says more.";
+    const words = "This session cannot be read: its log is damaged, or from a later version. See the server's log.";
     return new DeniedError("session_unreadable", words, { errorId }, "storage_failed");
   }
 }

@@ -1,4 +1,4 @@
-/** An amount that each user can hold at a time. */
+/** An amount that each user can hold at once. */
 export function createBudget(most: number, refusal: (held: number) => Error) {
   const held = new Map<string, number>();
   const add = (user: string, amount: number): void => {
@@ -7,7 +7,7 @@ export function createBudget(most: number, refusal: (held: number) => Error) {
     else held.set(user, now);
   };
   return {
-    /** Throws if it would be too much. The returned function gives it back. */
+    /** Throws if the budget is exceeded. The returned function gives the amount back. */
     take(user: string, amount: number): () => void {
       const before = held.get(user) ?? 0;
       if (before + amount > most) throw refusal(before);

@@ -47,7 +47,7 @@ export function seesAll({ role }: Identity): boolean {
   return grants.get(role)?.sessions === "all";
 }
 
-/** To everybody else the session does not exist. */
+/** To all other callers, the session does not exist. */
 export function canOpen(who: Identity, { owner }: Pick<SessionSettings, "owner">, to: "read" | "use"): boolean {
   return can(who, to) && (seesAll(who) || owner === who.user);
 }

@@ -15,7 +15,7 @@ export function bounds(
   return { ...(isTooHigh ? { autonomy: most } : {}), ...(spec ? { mode: "spec" } : {}) };
 }
 
-/** A script is a file of the server's machine: naming one is for admins, unless it is the server's own. */
+/** A script is a file on the server's machine, so only admins can name one other than the server's own. */
 function isForeignScript(model: string, own: string): boolean {
   return model.startsWith("script:") && model !== own;
 }

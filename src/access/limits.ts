@@ -3,7 +3,7 @@ import { createBudget } from "./budget.ts";
 import { DeniedError } from "./denied.ts";
 import { createRate } from "./rates.ts";
 
-/** Of each user, over all wires together. */
+/** Limits per user, over all wires together. */
 export interface LimitOptions {
   readonly openSessions: number;
   readonly sessionsPerMinute: number;
@@ -21,11 +21,14 @@ export function createLimits(options: LimitOptions, clock: Clock, openOf: (user:
   const sessions = createRate(sessionsPerMinute, clock);
   const messages = createRate(messagesPerMinute, clock);
   const kept = createBudget(maxKeptCharacters, (held) => {
-    const words = `The open sessions of this user were started with ${held} characters. Stop one first.`;
+    const words = `Limit for session settings reached (${held} characters in this user's open sessions). Stop one first.`;
     return new DeniedError("too_many_sessions", words);
   });
   const waiting = createBudget(maxWaitingCharacters, (held) => {
-    return new DeniedError("queue_full", `Messages of this user wait with ${held} characters. Wait for an answer.`);
+    return new DeniedError(
+      "queue_full",
+      `Limit for waiting messages reached (${held} characters). Wait for an answer.`,
+    );
   });
   return {
     /** Room for one more open session. */
@@ -53,6 +56,6 @@ export function createLimits(options: LimitOptions, clock: Clock, openOf: (user:
 
 function limited(waitMs: number | undefined, what: string, perMinute: number): void {
   if (waitMs === undefined) return;
-  const words = `More than ${perMinute} ${what} in a minute; try again in ${Math.ceil(waitMs / 1_000)} s.`;
+  const words = `Rate limit reached (${perMinute} ${what} per minute). Try again in ${Math.ceil(waitMs / 1_000)} s.`;
   throw new DeniedError("rate_limited", words, { limit: what, retryAfterMs: waitMs });
 }

@@ -1,15 +1,15 @@
-/** Longest stretch of work without a turn of the event loop. */
+/** Longest stretch of work before yielding to the event loop. */
 const longestStretchMs = 10;
 
 export interface Pace {
   /**
-   * Await it between two steps: it yields to the event loop after a long stretch, and is `undefined` before that. Rejects
-   * when the signal was aborted.
+   * Await it between two steps: it yields to the event loop after a long stretch, otherwise it is `undefined`. Rejects
+   * if the signal was aborted.
    */
   rest(): Promise<void> | undefined;
 }
 
-/** Lets everything else have its turn: a loop that only waits for promises could keep the process from all input. */
+/** Yields to all other tasks. A loop that only awaits promises would block all input. */
 export function otherWork(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

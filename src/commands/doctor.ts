@@ -15,7 +15,7 @@ interface Check {
   readonly detail: string;
 }
 
-/** Checks what Tinman needs of this machine by trying it. Exit code 1 if something needed is missing. */
+/** Checks by trial what Tinman needs from this machine. Exit code 1 if something is missing. */
 export async function runDoctor(options: { readonly json?: boolean }, io: Io): Promise<number> {
   const composed = compose();
   composed.catch(() => undefined);
@@ -26,14 +26,14 @@ export async function runDoctor(options: { readonly json?: boolean }, io: Io): P
     check("configuration", true, async () => {
       const { homes, config, inspectModels } = await composed;
       (await inspectModels()).check(config.models ?? {});
-      return `${join(homes.own, "config.yaml")} is fine`;
+      return `${join(homes.own, "config.yaml")} is valid`;
     }),
     check("model", true, async () => {
       const { models, defaultModel, inspectModels } = await composed;
       const { id } = (await models.resolve(defaultModel)).info;
       const problem = (await inspectModels()).status(id)?.problem;
-      if (problem !== undefined) throw new Error(`${id} is used when a run names none. ${problem}`);
-      return `${id} is used when a run names none`;
+      if (problem !== undefined) throw new Error(`default model ${id} is unusable. ${problem}`);
+      return `${id} is the default`;
     }),
     check("sessions", true, async () => {
       const sessions = await (await composed).store.list();
@@ -68,9 +68,9 @@ function sorted({ passed, withheld }: CommandVariables): CommandVariables {
 const reasons = {
   name: "its name",
   value: "its value",
-  model: "a model's entry names it",
-  tinman: "for Tinman itself",
-  meaning: "changes what commands do",
+  model: "named by a model's entry",
+  tinman: "used by Tinman itself",
+  meaning: "changes how commands behave",
 } as const satisfies Record<CommandVariables["withheld"][number]["why"], string>;
 
 /** Names only, because any value may be a secret. */
@@ -94,7 +94,7 @@ async function check(name: string, isNeeded: boolean, find: () => Promise<string
 function checkNode(): string {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   if (major < 20 || (major === 20 && minor < 19))
-    throw new Error(`${process.version} is too old; 20.19 or later is needed`);
+    throw new Error(`${process.version} is too old. Install 20.19 or later`);
   return `${process.version} on ${process.platform} ${process.arch}`;
 }
 
@@ -105,13 +105,13 @@ async function checkHome(): Promise<string> {
   const probe = join(own, `.doctor-${process.pid}`);
   await writeFile(probe, "", { mode: 0o600 });
   await rm(probe);
-  return `${own} can be written`;
+  return `${own} is writable`;
 }
 
 async function checkSearch(host: Host): Promise<string> {
   const query = { folder: process.cwd(), include: ["*"], exclude: [], limit: 1 };
   await host.search.glob(query, AbortSignal.timeout(5_000));
-  return "files can be searched";
+  return "file search works";
 }
 
 async function checkSandbox({ host, sandboxMode }: Composition): Promise<string> {
@@ -123,8 +123,8 @@ async function checkSandbox({ host, sandboxMode }: Composition): Promise<string>
 
 function checkWrites(unfinished: Awaited<ReturnType<Composition["unfinishedWrites"]>>): string {
   const [first, ...others] = unfinished;
-  if (first === undefined) return "no write to a file was cut off";
+  if (first === undefined) return "no interrupted writes to files";
   const more = others.length === 0 ? "" : ` (and ${others.length} more in that folder)`;
-  const words = `${first.path} may be half-written; its whole new text is in ${first.copy}${more}`;
+  const words = `${first.path} may be half-written; its complete new text is in ${first.copy}${more}`;
   throw new Error(terminalLine(words));
 }

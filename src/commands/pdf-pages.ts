@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { readPdfPages } from "../pdf/pages.ts";
 
-/** A hostile file can keep the main thread too busy to notice that its parent is gone, but not this thread. */
+/** A hostile file can keep the main thread too busy to notice that its parent is gone; this thread watches for that. */
 const watch = `
 const parent = require("node:worker_threads").workerData;
 setInterval(() => process.ppid === parent || process.kill(process.pid, "SIGKILL"), 100);

@@ -6,7 +6,7 @@ import type { Io, Output } from "../frontends/front-end.ts";
 /** How long a reader that has stopped reading can hold up the exit. */
 const drainMs = 3_000;
 
-/** This process's streams and signals. A second signal, or a reader that has stopped, ends the wait. */
+/** This process's streams and signals. A second signal, or a stalled reader, ends the wait. */
 export function processIo(): Io {
   const stopping = new AbortController();
   // One listener per pending write: thousands are no leak.
@@ -46,7 +46,7 @@ function output(stream: NodeJS.WriteStream, stopping: AbortSignal): Output {
         let timer: ReturnType<typeof setTimeout> | undefined;
         const giveUp = (): void => {
           timer = setTimeout(() => {
-            gone.abort(Object.assign(new Error("nobody reads any more"), { code: "EPIPE" }));
+            gone.abort(Object.assign(new Error("the reader is gone"), { code: "EPIPE" }));
             resolve();
           }, drainMs).unref();
         };

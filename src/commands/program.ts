@@ -19,7 +19,7 @@ Examples:
   tinman sessions list
   tinman acp        for an editor to start; see docs/acp.md
 
-Without a configured model Tinman uses its offline model, and says so: it needs no key and no network.
+Without a configured model, Tinman prints a notice and uses its offline model, which needs no key or network.
 Exit codes: 0 success, 1 failed, 2 usage, 3 limit or timeout, 4 no such session, 5 stopped by a permission.`;
 
 /** Parses the command line and runs one command. Resolves with the exit code; never ends the process. */
@@ -67,7 +67,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
 async function outputProblem({ stdout, stderr }: Io): Promise<number | undefined> {
   const { code, message } = (stdout.gone.reason ?? {}) as Partial<NodeJS.ErrnoException>;
   if (!stdout.gone.aborted || code === "EPIPE") return undefined;
-  await stderr.write(`tinman: Standard output cannot be written: ${message}\n`);
+  await stderr.write(`tinman: Cannot write standard output: ${message}\n`);
   return exitCodes.failed;
 }
 
@@ -82,7 +82,7 @@ function defineCommands(
     const { exec } = await import("./exec/exec.ts");
     done(await exec(given, words, io));
   });
-  // The commands that programs use don't wait for the definition of the others.
+  // Commands used by programs don't wait for the others' definitions.
   if (asked === "exec") return;
   defineAcp(program, async (given) => {
     const { acp } = await import("./wires/acp.ts");
@@ -103,8 +103,8 @@ function defineCommands(
   sessions
     .command("list", { isDefault: true })
     .description("list sessions, newest first")
-    .option("--cwd <path>", "only those of this folder")
-    .option("-n, --limit <count>", "at most so many", "50")
+    .option("--cwd <path>", "only sessions of this folder")
+    .option("-n, --limit <count>", "maximum number of sessions", "50")
     .option(...json)
     .action(async (options) => done(await (await import("./sessions.ts")).listSessions(options, io)));
   sessions
@@ -114,7 +114,7 @@ function defineCommands(
     .action(async (id, options) => done(await (await import("./sessions.ts")).showSession(id, options, io)));
   sessions
     .command("path <id>")
-    .description("print where a session's log is")
+    .description("print the path of a session's log")
     .action(async (id) => done(await (await import("./sessions.ts")).printPath(id, io)));
   sessions
     .command("delete <id...>")
@@ -123,21 +123,21 @@ function defineCommands(
   const models = defineModels(program, io, done);
   program
     .command("doctor")
-    .description("check this machine and this configuration")
+    .description("check this machine and the configuration")
     .option(...json)
     .action(async (options) => done(await (await import("./doctor.ts")).runDoctor(options, io)));
   program
     .command("schema [name]")
     .description("print the JSON Schema of a format, or list the formats")
     .action(async (name) => done(await (await import("./schema.ts")).printSchema(name, io)));
-  const policy = program.command("policy").description("say what would be decided about commands");
+  const policy = program.command("policy").description("show how commands would be decided");
   policy
     .command("explain [command]")
-    .description("print how a command is read, and where it would run unasked; runs nothing")
+    .description("print how a command is read, and at which levels it would run unasked; runs nothing")
     .addOption(
       new Option("--auto <level>", "only this level; exit code 5 unless it runs unasked").choices(autonomyLevels),
     )
-    .option("--cwd <path>", "the folder that it would run in")
+    .option("--cwd <path>", "the folder it would run in")
     .addOption(sandboxOption())
     .option(...json)
     .addHelpText("after", "\nPut the command in quotes; - reads it from standard input.")
@@ -146,10 +146,10 @@ function defineCommands(
     );
   policy
     .command("test <file>")
-    .description("check cases from a YAML or JSON file; exit code 1 when one fails")
-    .option("--cwd <path>", "the folder that the commands would run in")
+    .description("check cases from a YAML or JSON file; exit code 1 if one fails")
+    .option("--cwd <path>", "the folder the commands would run in")
     .addOption(
-      new Option("--sandbox <mode>", "classes without the sandbox or in it, whether it works here or not")
+      new Option("--sandbox <mode>", "judge without the sandbox or in it, whether it works here or not")
         .choices(["off", "required"])
         .default("off"),
     )
@@ -162,11 +162,11 @@ function defineCommands(
 }
 
 function defineModels(program: Command, io: Io, done: (code: number) => void): Command {
-  const models = program.command("models").description("list models, look for local ones, try one, import some");
+  const models = program.command("models").description("list, discover, test and import models");
   models
     .command("list", { isDefault: true })
-    .description("list what can be used here, and why the rest cannot")
-    .option("--discover", "ask the servers that usually run on this machine")
+    .description("list usable models, and why the others are not usable")
+    .option("--discover", "query the usual model servers on this machine")
     .option("--json", "print JSON")
     .action(async ({ discover, ...options }) => {
       if (discover === true) done(await (await import("./models/models-discover.ts")).discoverModels(options, io));
@@ -174,14 +174,14 @@ function defineModels(program: Command, io: Io, done: (code: number) => void): C
     });
   models
     .command("test <id>")
-    .description("send one tiny prompt to a model, and say what happened")
-    .addOption(new Option("--timeout <duration>", "time at most: 90, 90s, 10m (default: 60s)").argParser(duration))
+    .description("send one tiny prompt to a model, and report the result")
+    .addOption(new Option("--timeout <duration>", "time limit: 90, 90s, 10m (default: 60s)").argParser(duration))
     .option("--json", "print JSON")
     .action(async (id, options) => done(await (await import("./models/models-test.ts")).testModel(id, options, io)));
   models
     .command("import")
     .description("print the custom models of ~/.factory/settings.json as configuration")
-    .option("--from <file>", "another file of that format")
+    .option("--from <file>", "another file in that format")
     .option("--write", "add them to config.yaml")
     .action(async (options) => done(await (await import("./models/models-import.ts")).importModels(options, io)));
   return models;

@@ -4,13 +4,13 @@ import { AgentError } from "../engine/errors.ts";
 import { exitCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
 
-/** The files are shipped beside the program as well. */
+/** The files are shipped beside the program, too. */
 const schemas: ReadonlyMap<string, string> = new Map([
   ["exec-json", "the object that exec -o json prints"],
   ["exec-stream-json", "the lines that exec -o stream-json prints"],
   ["stream-jsonrpc", "the messages of exec --input-format stream-jsonrpc, by direction and kind"],
   ["interactive", "the frames of the path /ws of serve, by direction and kind"],
-  ["sdk", "what the client SDK gives its callers, by the names of its types"],
+  ["sdk", "the client SDK's data, by type name"],
   ["config", "config.yaml"],
   ["script", "the file of a scripted model"],
 ]);
@@ -23,7 +23,7 @@ export async function printSchema(name: string | undefined, io: Io): Promise<num
     return exitCodes.success;
   }
   if (!schemas.has(name)) {
-    throw new AgentError("usage", `There is no schema "${name}". There are: ${[...schemas.keys()].join(", ")}.`);
+    throw new AgentError("usage", `Unknown schema "${name}". Available: ${[...schemas.keys()].join(", ")}.`);
   }
   await io.stdout.write(await readFile(join(__dirname, "..", "schema", `${name}.schema.json`), "utf8"));
   return exitCodes.success;

@@ -48,7 +48,7 @@ function unreadableWords(paths: readonly string[]): string {
   const logs = paths.length === 1 ? "1 session log" : `${paths.length} session logs`;
   const [first = ""] = paths;
   const named = `${terminalLine(first)}${paths.length === 1 ? "" : " and others"}`;
-  return `${logs} cannot be read and ${paths.length === 1 ? "is" : "are"} not listed: ${named}. tinman sessions show <id> says why.`;
+  return `${logs} cannot be read and ${paths.length === 1 ? "is" : "are"} not listed: ${named}. tinman sessions show <id> prints the reason.`;
 }
 
 export async function showSession(id: string, options: Json, io: Io): Promise<number> {

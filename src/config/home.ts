@@ -37,7 +37,7 @@ function fromHere(path: string): string {
     return resolve(path);
   } catch (error) {
     const why = "the current folder does not exist";
-    throw new Error(`TINMAN_HOME is ${JSON.stringify(path)}, a relative path, and ${why}.`, { cause: error });
+    throw new Error(`TINMAN_HOME is a relative path (${JSON.stringify(path)}), but ${why}.`, { cause: error });
   }
 }
 

@@ -2,14 +2,14 @@ import { open, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { foldersBetween, repositoryRoot } from "./rules/repository-folders.ts";
 
-/** The first that is there counts. */
+/** In order of preference. */
 const fileNames = ["AGENTS.md", "CLAUDE.md"];
 const maxFileBytes = 32 * 1024;
 const maxFiles = 20;
 
 /**
- * The AGENTS.md files for a folder, or CLAUDE.md where a folder has none: the user's, then from its repository's root down to it. Each is cut at 32 KiB. Links are
- * followed only to other texts in the repository, such as CLAUDE.md, so that a repository cannot make us read foreign files.
+ * A folder's AGENTS.md files (CLAUDE.md where one is missing): the user's, then from the repository's root down. Each
+ * is cut at 32 KiB. Links may only lead to texts in the repository, so that it cannot make us read other files.
  */
 export async function readInstructions(ownHome: string, cwd: string): Promise<readonly string[]> {
   const root = await repositoryRoot(cwd);
@@ -25,7 +25,7 @@ function isText(path: string): boolean {
   return /\.mdc?$/i.test(path) && !/[/\\]\.(?:git|tinman)[/\\]/i.test(path);
 }
 
-/** Those of the folders between a workspace and a path in it, without the workspace's own. */
+/** The files of folders between a workspace and a path in it, without the workspace's own. */
 export async function readInstructionsBelow(cwd: string, path: string): Promise<readonly string[]> {
   const [root, folders] = [await repositoryRoot(cwd), foldersBetween(cwd, path).slice(1, maxFiles)];
   const texts = await Promise.all(folders.map((folder) => readOne(folder, root)));

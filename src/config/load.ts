@@ -29,7 +29,7 @@ export async function readDocument(path: string): Promise<unknown> {
 
 async function readNamed(path: string): Promise<string> {
   const text = await readIfThere(path);
-  if (text === undefined) throw invalid(path, "there is no such file");
+  if (text === undefined) throw invalid(path, "the file does not exist");
   return text;
 }
 

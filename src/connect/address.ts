@@ -9,14 +9,14 @@ export function parseAddress(given: string): URL {
   const text = given.includes("://") ? given : `ws://${given}`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || url.hostname === "")
-    throw new AgentError("usage", `"${given}" is no address such as ${defaultAddress}.`);
+    throw new AgentError("usage", `Invalid address "${given}". Use one such as ${defaultAddress}.`);
   const scheme = schemes[url.protocol];
   if (scheme === undefined)
-    throw new AgentError("usage", `${url.protocol}// is not spoken here: an address begins with ws:// or wss://.`);
+    throw new AgentError("usage", `Unsupported scheme ${url.protocol}// in the address. Use ws:// or wss://.`);
   if (url.username !== "" || url.password !== "")
     throw new AgentError(
       "usage",
-      "No name and no password in the address, where others can read it: see --token-file.",
+      "The address must not contain a user or password, because others can read it. Use --token-file.",
     );
   const path = url.pathname === "/" ? "/ws" : url.pathname;
   return new URL(`${scheme}//${url.host}${path}${url.search}`);

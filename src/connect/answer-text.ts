@@ -1,31 +1,31 @@
-/** A piece of an answer, as the wire has it. */
+/** A piece of an answer, as sent on the wire. */
 export interface Chunk {
   readonly chunk: string;
   readonly isFinal: boolean;
   /** In UTF-16 units of the answer; absent means right after the previous chunk. */
   readonly offset?: number;
-  /** It replaces everything from its offset on. */
+  /** Replaces everything from its offset on. */
   readonly isSnapshot: boolean;
 }
 
-/** What to print so that the reader has seen the answer. */
+/** What to print next. */
 export interface Step {
   readonly print: string;
-  /** The printed text was wrong: this is the answer from its beginning. */
+  /** The printed text was wrong; this is the answer from its start. */
   readonly isAnew: boolean;
-  /** Units before this text that never came. */
+  /** Units missing before this text. */
   readonly missing: number;
 }
 
 /**
- * One answer: its text according to the server, and how much of it was printed. Printed text cannot be taken back, so a
- * snapshot is compared with it.
+ * One answer: the server's text, and how much of it was printed. Printed text cannot be taken back, so snapshots are
+ * compared with it.
  */
 export function createAnswerText(): (chunk: Chunk) => Step {
   let text = "";
-  /** Where `text` begins in the answer: a client that joins late misses the beginning. */
+  /** Offset of `text` in the answer; a client that joins late misses the beginning. */
   let base: number | undefined;
-  /** What the reader has seen, if it differs from `text`. */
+  /** What was printed, if it differs from `text`. */
   let printed: string | undefined;
 
   function compare(isFinal: boolean): Pick<Step, "print" | "isAnew"> {

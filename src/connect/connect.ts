@@ -104,12 +104,14 @@ export async function runConnect(io: Io, options: ConnectOptions): Promise<numbe
     input?.close();
     const { sessionId, lastSeq } = conversation;
     if (isPerson && sessionId !== undefined)
-      screen.tell(`The session stays: --resume ${sessionId}${lastSeq === undefined ? "" : ` --after ${lastSeq}`}`);
+      screen.tell(
+        `The session is kept. Resume it with --resume ${sessionId}${lastSeq === undefined ? "" : ` --after ${lastSeq}`}`,
+      );
     // A program does not read the rest of the answer.
     else if (code >= exitCodes.hangup && link.isUp)
       await Promise.race([conversation.stop().catch(() => undefined), sleep(goodbyeMs)]);
     link.close();
-    // Their commands have been ended; undelivered results are dropped.
+    // Their commands were ended; undelivered results are dropped.
     await Promise.race([tools, sleep(goodbyeMs)]);
     await screen.drained();
     return code;

@@ -5,7 +5,7 @@ import type { Screen } from "./screen.ts";
 import { createSessionState, type Outgoing, type StateEvents, textOf } from "./session-state.ts";
 import { SocketFault } from "./socket-faults.ts";
 
-/** What sessions begin with, named as on the wire. */
+/** Settings of new sessions, named as on the wire. */
 export interface StartParams {
   readonly userId: string;
   readonly sessionParams: Params;
@@ -50,7 +50,7 @@ export function createConversation({ link, screen, start, events }: Conversation
       if (state.sessionId !== sessionId) state.begin(sessionId);
       state.resumed(result);
     });
-    // The replay comes before the response to this, whatever that is.
+    // The replay precedes any response to this.
     await request("echo", {}).catch((error) => {
       if (!(error instanceof RpcFault)) throw error;
     });
@@ -68,7 +68,7 @@ export function createConversation({ link, screen, start, events }: Conversation
         return;
       } catch (error) {
         if (error instanceof RpcFault && error.isDraining) {
-          // It is about to close, and the next server may take the message.
+          // It is about to close, and the next server may accept the message.
           await sleep(drainMs);
           continue;
         }
@@ -99,7 +99,7 @@ export function createConversation({ link, screen, start, events }: Conversation
         state.outgoing.add(mine);
         deliver(mine).catch((error) => {
           state.outgoing.delete(mine);
-          screen.tell(`The message was not taken: ${errorMessage(error)}`);
+          screen.tell(`The server did not accept the message: ${errorMessage(error)}`);
           resolve("error");
         });
       });
@@ -130,7 +130,7 @@ export function createConversation({ link, screen, start, events }: Conversation
       const params = { sessionId: state.sessionId, toolCallId, result, ...(isError && { isError }) };
       await insist("provideToolResult", params).catch((error) => {
         if (!(error instanceof RpcFault)) throw error;
-        screen.tell(`The result of ${toolCallId} was not taken: ${error.message}`);
+        screen.tell(`The server did not accept the result of ${toolCallId}: ${error.message}`);
       });
     },
     openCalls: state.calls.ids,

@@ -5,14 +5,14 @@ export type Line =
 
 export const commandHelp = {
   cancel: "/cancel                   end the running answer, keep the session",
-  stop: "/stop                     end the session; the next message begins a new one",
+  stop: "/stop                     end the session; the next message starts a new one",
   sessions: "/sessions                 list sessions",
-  resume: "/resume <id>              go on with another session",
+  resume: "/resume <id>              continue another session",
   capabilities: "/capabilities             what the server can do",
   result: "/result [call-id] <text>  answer a tool call",
-  error: "/error [call-id] <text>   say that a tool call failed",
+  error: "/error [call-id] <text>   report that a tool call failed",
   quit: "/quit                     leave, and keep the session",
-  help: "/help                     these lines; a message that begins with a slash begins with two",
+  help: "/help                     show this help; to begin a message with a slash, type two",
 } as const;
 
 export type CommandName = keyof typeof commandHelp;

@@ -29,7 +29,7 @@ export type Request = (method: string, params: Params, taken?: (result: Params) 
 
 export interface LinkParts {
   readonly open: OpenSocket;
-  /** Called with every frame before it has any effect. */
+  /** Called with every frame before it takes effect. */
   frame(text: string): void;
   notification(method: string, params: Params): void;
   tell(words: string): void;
@@ -116,7 +116,7 @@ export function createLink(parts: LinkParts) {
     if (leaving.signal.aborted) return;
     const words = finalClose(code, reason);
     if (words !== undefined) fail(new SocketFault(words, true));
-    // While a connection is being restored, the loop below learns of it from its own request.
+    // While reconnecting, the loop below sees this through its own request.
     if (words !== undefined || !wasUp) return;
     parts.tell(`The connection was lost (${code}${reason === "" ? "" : `, ${reason}`}).`);
     if (Date.now() - openedAt > goodMs) tried = 0;
@@ -145,10 +145,9 @@ export function createLink(parts: LinkParts) {
   async function comeBack(): Promise<void> {
     for (;;) {
       tried += 1;
-      if (tried > attempts)
-        throw new SocketFault(`The connection could not be made again in ${attempts} attempts.`, true);
+      if (tried > attempts) throw new SocketFault(`Could not reconnect after ${attempts} attempts.`, true);
       const ms = pauseMs(tried);
-      parts.tell(`Trying again in ${ms / 1_000} s (${tried} of ${attempts}).`);
+      parts.tell(`Reconnecting in ${ms / 1_000} s (${tried} of ${attempts}).`);
       await sleep(ms, undefined, { signal: leaving.signal }).catch(() => undefined);
       if (leaving.signal.aborted) return;
       try {
@@ -156,7 +155,7 @@ export function createLink(parts: LinkParts) {
         await parts.restore(ask);
         // It may have been lost again.
         if (socket === undefined) continue;
-        parts.tell("Connected again.");
+        parts.tell("Reconnected.");
         return isConnected();
       } catch (error) {
         if (leaving.signal.aborted) return;
@@ -187,7 +186,7 @@ export function createLink(parts: LinkParts) {
     /** Makes the first connection. Rejects if that fails. */
     async open(): Promise<void> {
       await connect();
-      if (socket === undefined) throw new SocketFault("The server hung up.", false);
+      if (socket === undefined) throw new SocketFault("The server closed the connection.", false);
       isConnected();
     },
     /** Waits for a connection if there is none. Rejects with `RpcFault` or `ConnectionLost`. */

@@ -14,7 +14,7 @@ const codeOfReason: Readonly<Record<string, ExitCode>> = {
   denied: exitCodes.denied,
 };
 
-export const nobodyRunsTools = "Nobody can run this tool: the client reads its messages from a pipe, and has no tools.";
+export const nobodyRunsTools = "This client cannot run tools: it reads messages from a pipe.";
 
 /** A program as the user: each line is sent after the answer to the previous one. */
 export function createPipeInput(lines: AsyncIterable<Frame>, conversation: Conversation, screen: Screen) {
@@ -37,7 +37,7 @@ export function createPipeInput(lines: AsyncIterable<Frame>, conversation: Conve
     for (;;) {
       const next = peek();
       const frame = await next;
-      // It was a tool call's result, and has been taken.
+      // It was a tool call's result, already sent.
       if (ahead !== next) continue;
       ahead = undefined;
       return frame;
@@ -51,7 +51,7 @@ export function createPipeInput(lines: AsyncIterable<Frame>, conversation: Conve
     if (call.over.aborted) return;
     if (line?.kind !== "command" || (line.name !== "result" && line.name !== "error"))
       return conversation.answer(call.toolCallId, nobodyRunsTools, true);
-    // The reader of lines may have taken it already.
+    // The line reader may have taken it already.
     if (ahead !== next) return;
     ahead = undefined;
     await runCommand(line, conversation, screen);
@@ -60,7 +60,7 @@ export function createPipeInput(lines: AsyncIterable<Frame>, conversation: Conve
   /** Resolves with false to stop. */
   async function act(frame: Frame): Promise<boolean> {
     if (frame.type === "too_long") {
-      screen.tell(`A line of ${frame.bytes} bytes is too long.`);
+      screen.tell(`A line of ${frame.bytes} bytes is too long and was not sent.`);
       failed(exitCodes.failed);
       return true;
     }
@@ -72,7 +72,7 @@ export function createPipeInput(lines: AsyncIterable<Frame>, conversation: Conve
     const line = parseLine(frame.text);
     if (line.kind === "message") failed(codeOfReason[await conversation.send(line.text)] ?? exitCodes.failed);
     else if (line.kind === "unknown") {
-      screen.tell(`There is no /${line.word}; /help lists what there is.`);
+      screen.tell(`Unknown command /${line.word}. /help lists the commands.`);
       failed(exitCodes.failed);
     } else if (line.name === "quit") return false;
     else if (!(await runCommand(line, conversation, screen))) failed(exitCodes.failed);

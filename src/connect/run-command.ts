@@ -40,13 +40,13 @@ async function act(
       await conversation.cancel();
       return undefined;
     case "stop":
-      if (conversation.sessionId === undefined) return "There is no session.";
+      if (conversation.sessionId === undefined) return "No session yet.";
       await conversation.stop();
       return undefined;
     case "resume":
-      if (word === "") return "Which session? /resume <id>, and /sessions lists them.";
+      if (word === "") return "Missing session id. Use /resume <id>; /sessions lists the ids.";
       await conversation.resume(word);
-      screen.tell(`This is session ${word} now.`);
+      screen.tell(`Continuing session ${word}.`);
       return undefined;
     case "sessions":
       for (const line of rows(await conversation.ask("listSessions"))) screen.show(line);
@@ -57,7 +57,7 @@ async function act(
     case "result":
     case "error": {
       const given = splitResult(text, conversation.openCalls());
-      if (given.id === undefined) return "No tool call waits for a result.";
+      if (given.id === undefined) return "No tool call is waiting for a result.";
       await conversation.answer(given.id, given.text, name === "error");
       return undefined;
     }
@@ -66,7 +66,7 @@ async function act(
 
 function rows({ sessions }: Params): readonly string[] {
   const list = Array.isArray(sessions) ? sessions : [];
-  if (list.length === 0) return ["There are no sessions."];
+  if (list.length === 0) return ["No sessions."];
   return list.map((one) => {
     const { sessionId, status, updatedAt, title } = recordOf(one) ?? {};
     const state = status === 1 ? "active" : "stopped";

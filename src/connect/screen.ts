@@ -10,7 +10,7 @@ export interface Prompt {
   show(): void;
 }
 
-/** A slow reader loses nothing; one that has stopped must not fill the memory. */
+/** Limit for a reader that has stopped; one that is merely slow loses nothing. */
 const maxWaiting = 64 * 1024 * 1024;
 
 export interface Flow {
@@ -27,7 +27,7 @@ export function createScreen(io: Io, { isJson, flow }: { readonly isJson: boolea
   const isShared = io.stdout.isTerminal && io.stderr.isTerminal;
   let notes: Promise<void> = Promise.resolve();
   let prompt: Prompt | undefined;
-  /** The last line of an answer is not ended. */
+  /** The last line of an answer has no line end yet. */
   let isInLine = false;
 
   function tell(words: string): void {
@@ -59,7 +59,9 @@ export function createScreen(io: Io, { isJson, flow }: { readonly isJson: boolea
       endLine();
       prompt?.show();
     },
-    /** Between two pieces of an answer came a tool call: a terminal starts a new line, a pipe gets the text unchanged. */
+    /**
+     * A tool call came between two pieces of an answer: a terminal starts a new line, a pipe gets the text unchanged.
+     */
     breakAnswer() {
       if (io.stdout.isTerminal) endLine();
     },

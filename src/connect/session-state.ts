@@ -15,7 +15,7 @@ export interface Outgoing {
   ended(reason: string): void;
 }
 
-/** What the server has said about the session. */
+/** The session's state as reported by the server. */
 export interface SessionState {
   readonly calls: OpenCalls;
   readonly outgoing: Set<Outgoing>;
@@ -24,7 +24,7 @@ export interface SessionState {
   lastSeq: number | undefined;
   /** Starts over with another session. */
   begin(sessionId: string): void;
-  /** Takes what `resumeSession` said about answers of other clients or of an earlier connection. */
+  /** Applies what `resumeSession` returned about answers of other clients or of an earlier connection. */
   resumed(result: Params): void;
   /** The replay is complete. */
   caughtUp(): void;
@@ -45,8 +45,8 @@ export interface StateEvents {
 }
 
 const longestShown = 4_000;
-const printedAnew = "What was printed of this answer is not what the server has. Here it is anew:";
-const nothingKept = "What was printed of this answer is not what the server has. It has nothing of it.";
+const printedAnew = "The answer printed above was wrong. The server's version:";
+const nothingKept = "The answer printed above was wrong: the server has none.";
 
 export function createSessionState(screen: Screen, events: StateEvents): SessionState {
   const answers = new Map<string, ReturnType<typeof createAnswerText>>();
@@ -78,7 +78,7 @@ export function createSessionState(screen: Screen, events: StateEvents): Session
       ...(typeof offset === "number" && { offset }),
       isSnapshot: params.snapshot === true,
     });
-    if (step.missing > 0) screen.show(`${step.missing} characters of the answer did not come.`);
+    if (step.missing > 0) screen.show(`${step.missing} characters of the answer are missing.`);
     if (step.isAnew) {
       screen.endAnswer();
       screen.show(step.print === "" ? nothingKept : printedAnew);
@@ -90,7 +90,7 @@ export function createSessionState(screen: Screen, events: StateEvents): Session
   function ended(key: string, messageId: unknown, { why, words }: AnswerEnd, seq: unknown): void {
     answers.delete(key);
     calls.drop(typeof messageId === "string" ? messageId : undefined);
-    // A replayed old answer says nothing about the running one.
+    // A replayed old answer doesn't concern the running one.
     if (!isPast(seq)) isOtherRunning = false;
     others.delete(textOf(messageId));
     // A server that names no message answers in order.
@@ -212,7 +212,7 @@ interface AnswerEnd {
   readonly words: string | undefined;
 }
 
-/** A completed answer with a code is not an answer: the model said nothing, or did not understand. */
+/** A completed answer with a code has no text: the model said nothing, or did not understand. */
 function endOf({ reason, code }: Params): AnswerEnd {
   const why = typeof reason === "string" ? reason : "completed";
   if (why !== "completed") return { why, words: `The answer ended: ${why}.` };

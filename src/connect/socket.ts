@@ -50,7 +50,7 @@ export function socketTo({ url, token, tokenWords }: Target): OpenSocket {
         reject(faultOfStatus(statusCode, address, tokenWords));
       });
       socket.on("error", (error) => reject(faultOfError(error, address)));
-      socket.once("close", () => reject(new SocketFault(`${address} hung up.`, false)));
+      socket.once("close", () => reject(new SocketFault(`${address} closed the connection.`, false)));
     });
     let isAlive = true;
     // A broken line is silent: without pings it would look like a long thought.

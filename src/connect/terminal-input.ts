@@ -54,7 +54,7 @@ export async function createTerminalInput(
     if (line.kind === "message") {
       isCancelling = false;
       await conversation.send(line.text);
-    } else if (line.kind === "unknown") screen.tell(`There is no /${line.word}; /help lists what there is.`);
+    } else if (line.kind === "unknown") screen.tell(`Unknown command /${line.word}. /help lists the commands.`);
     else if (line.name === "quit") leave(exitCodes.success);
     else await runCommand(line, conversation, screen);
   }
@@ -71,7 +71,7 @@ export async function createTerminalInput(
   reader.on("SIGINT", () => {
     if (!conversation.isRunning() || isCancelling) return leave(exitCodes.interrupted);
     isCancelling = true;
-    screen.tell("Cancelling the answer. Ctrl-C once more leaves.");
+    screen.tell("Cancelling the answer. Press Ctrl-C again to leave.");
     conversation.cancel().catch((error) => screen.tell(errorMessage(error)));
   });
   reader.on("close", () => {

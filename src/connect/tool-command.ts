@@ -30,7 +30,7 @@ export function runToolCommand(
       stdio: "pipe",
     });
     if (child.pid === undefined) {
-      // Without a free file descriptor there are no streams, whatever the types say.
+      // Without a free file descriptor the streams are missing, despite their types.
       child.once("error", (error) => {
         resolve({ result: `The tool's command could not be started: ${error.message}.`, isError: true });
       });
@@ -43,11 +43,11 @@ export function runToolCommand(
       try {
         if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
       } catch {
-        // All of it has ended.
+        // All its processes have ended.
       }
     };
-    const timer = setTimeout(() => end(`It was ended after ${timeoutMs / 1_000} s.`), timeoutMs);
-    const abort = (): void => end("It was ended: nobody waits for its result any more.");
+    const timer = setTimeout(() => end(`It timed out after ${timeoutMs / 1_000} s.`), timeoutMs);
+    const abort = (): void => end("It was stopped: its result is no longer needed.");
     signal.addEventListener("abort", abort, { once: true });
     if (signal.aborted) abort();
     child.stdin.on("error", () => undefined);
@@ -66,7 +66,7 @@ export function runToolCommand(
     child.once("error", (error) => settle(`The tool's command could not be started: ${error.message}.`));
     child.once("close", (code, by) => {
       if (why !== undefined) settle(why);
-      else settle(code === 0 ? undefined : `The tool's command ended with ${by ?? `exit code ${code}`}.`);
+      else settle(code === 0 ? undefined : `The tool's command failed with ${by ?? `exit code ${code}`}.`);
     });
   });
 }
@@ -86,5 +86,5 @@ function collect(stream: NodeJS.ReadableStream): () => string {
 }
 
 function bounded(text: string): string {
-  return headAndTail(text, maxResult, (skipped) => `[${skipped} characters left out]`);
+  return headAndTail(text, maxResult, (skipped) => `[${skipped} characters omitted]`);
 }

@@ -217,7 +217,7 @@ export class Engine {
 }
 
 function checkAllowed({ id, settings }: SessionState, { allows }: ResumedSession): void {
-  if (allows?.(settings) === false) throw new AgentError("session_not_found", `There is no session ${id}.`);
+  if (allows?.(settings) === false) throw new AgentError("session_not_found", `Session ${id} not found.`);
 }
 
 function moved(from: string, to: string | undefined): readonly DurableBody[] {

@@ -6,7 +6,7 @@ import { errorMessage } from "../text/values.ts";
 export const errorCodes = {
   usage: "The command line or a request was wrong.",
   config_invalid: "A configuration file could not be read or has a wrong value.",
-  session_not_found: "There is no session with this id.",
+  session_not_found: "No session has this id.",
   session_in_use: "Another process is writing to this session.",
   session_closed: "The session was closed and takes no more prompts.",
   session_exists: "A session with this id exists already.",
@@ -19,7 +19,7 @@ export const errorCodes = {
   model_auth: "The model refused the key, or a key is missing.",
   model_bad_request: "The model did not accept the request.",
   model_overloaded: "The model is busy or the rate limit is used up.",
-  model_empty: "The model answered with nothing.",
+  model_empty: "The model returned an empty reply.",
   model_refused: "The model declined to answer.",
   script_invalid: "A scripted model's file could not be read or has a wrong value.",
   script_exhausted: "A scripted model has no reply left for this request.",

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../engine/errors.ts";
 
-/** What the process tells its parent. Published in docs/exit-codes.md; nothing else chooses a code. */
+/** The process's exit codes, documented in docs/exit-codes.md. Nothing else chooses one. */
 export const exitCodes = {
   success: 0,
   failed: 1,

@@ -8,37 +8,37 @@ import { type ExitCode, exitCodes, type HandledSignal, signalCodes } from "./exi
 export interface Output {
   readonly isTerminal: boolean;
   readonly columns: number;
-  /** Resolves when the text has left this process; at once, and without effect, when the other end is gone. */
+  /** Resolves when the text has left this process; if the reader is gone, at once and without effect. */
   write(text: string): Promise<void>;
-  /** Aborted when nothing more can be written, with the error as its reason. `EPIPE`: the other end is gone. */
+  /** Aborted when writing is no longer possible, with the error as its reason. `EPIPE`: the reader is gone. */
   readonly gone: AbortSignal;
 }
 
-/** What a front end sees of its process. stdout belongs to the protocol. */
+/** A front end's view of its process. stdout belongs to the protocol. */
 export interface Io {
   readonly stdout: Output;
   readonly stderr: Output;
-  /** Calls back on every signal that asks the process to end; the returned function stops that. */
+  /** Calls back on every signal that asks the process to end. Returns an unsubscribe function. */
   onSignal(callback: (signal: HandledSignal) => void): () => void;
 }
 
-/** Serves one client that a server has let in. May throw, which closes the client's socket. */
+/** Serves one client that a server has admitted. Can throw, which closes the client's socket. */
 export type ConnectionHandler = (socket: ServedSocket, identity: Identity) => ServedConnection;
 
-/** What serves one connection, as the server sees it. */
+/** A connection's handler, as the server sees it. */
 export interface ServedConnection {
-  /** The server is about to stop: the client is told. */
+  /** The server is about to stop; the handler sends that to the client. */
   drain(): void;
-  /** The other side is gone, or is being closed. Called once. Resolves when nothing of it is left. */
+  /** The client is gone, or is being disconnected. Called once. Resolves when everything is cleaned up. */
   closed(): Promise<void> | void;
 }
 
-/** A process's front end: returns the exit code and never ends the process itself. */
+/** A process's front end: returns the exit code and never exits the process itself. */
 export type FrontEnd<Options> = (engine: Engine, io: Io, options: Options) => Promise<number>;
 
 /**
- * Work that ends by itself, or when `stopped` says that it is to end. Resolves with the exit code: the first reason is the
- * one, because a reader that is given up after a signal is no broken pipe.
+ * Runs work until it ends or `stopped` asks it to. Resolves with the exit code; the first reason wins, so a reader that
+ * leaves after a signal doesn't count as a broken pipe.
  */
 export async function runStoppable(io: Io, work: (stopped: Promise<void>) => Promise<void>): Promise<ExitCode> {
   let code: ExitCode = exitCodes.success;
@@ -55,7 +55,10 @@ export async function runStoppable(io: Io, work: (stopped: Promise<void>) => Pro
   }
 }
 
-/** Calls back with the exit code when a signal asks the process to end, or nobody reads any more. The returned function stops that. */
+/**
+ * Calls back with the exit code when a signal asks the process to end, or the reader is gone. Returns an unsubscribe
+ * function.
+ */
 export function onStop(io: Io, stop: (code: ExitCode) => void): () => void {
   const { gone } = io.stdout;
   const ignoreSignals = io.onSignal((signal) => stop(signalCodes[signal]));

@@ -56,7 +56,7 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
     if (spec === undefined || fetch === undefined) return undefined;
     const load = async (): Promise<ModelPort> => {
       const { createProviderModel } = await import("./calls/provider-model.ts");
-      // The rule for silence is the same for all models; the connection needs none of its own.
+      // All models share the rule for silence, so the connection has no timeout for it.
       const timeouts = { ...spec.timeouts, firstByteMs: Number.POSITIVE_INFINITY, idleMs: Number.POSITIVE_INFINITY };
       return createProviderModel(spec, await fetch(timeouts), () => clock.now());
     };
@@ -120,7 +120,7 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
   };
 }
 
-/** Choosing a model, as every connecting client does, must not wait for the code that calls it. */
+/** Resolving a model, as every new client does, must not load the code that calls it. */
 function loadedOnFirstCall(known: Omit<ModelPort, "stream">, load: () => Promise<ModelPort>): ModelPort {
   let loaded: ModelPort | undefined;
   async function* afterLoading(...call: Parameters<ModelPort["stream"]>): AsyncGenerator<ModelEvent> {

@@ -7,7 +7,7 @@ export interface RetryOptions extends PatienceOptions {
   readonly silence?: SilenceLimits;
 }
 
-/** A model whose every call is one attempt, and how patient to be with it. */
+/** A model whose every call is one attempt, with its patience. */
 export interface Candidate {
   readonly model: ModelPort;
   readonly options: RetryOptions;
@@ -26,32 +26,32 @@ export function patientFor({ purpose }: ModelRequest, { model, options }: Candid
   return { model, options: { ...options, ...shorter } };
 }
 
-/** The models to ask when one stays unavailable. */
+/** Models to use while the first is unavailable. */
 export interface Fallbacks {
-  /** How long a model is retried while there is another to ask. */
+  /** Retry limit per model while another is left. */
   readonly afterMs: number;
-  /** The one at this place; `undefined` behind the last. Text says why it can't take the request. */
+  /** The fallback at this index, or undefined past the end. A string says why it can't take the request. */
   open(index: number, request: ModelRequest): Promise<Candidate | string | undefined>;
-  /** It gave a whole reply. */
+  /** The fallback completed a reply. */
   answered(index: number): void;
 }
 
 interface Asked extends Candidate {
   readonly patience: Patience;
-  /** Its place among the fallbacks; -1 for the first model. */
+  /** Index among the fallbacks; -1 for the first model. */
   readonly index: number;
 }
 
-/** Which model makes the next attempt of one reply, and when. */
+/** Decides which model makes the next attempt of one reply, and when. */
 export class Chain {
   asked: Asked;
   attempt = 1;
-  /** No attempt of `asked` has failed yet. */
+  /** True before any attempt of `asked` has failed. */
   isNew = true;
   private readonly first: Asked;
   private firstFailed: ErrorEvent | undefined;
   private readonly fallbacks: Fallbacks | undefined;
-  /** The next fallback; `undefined` behind the last. */
+  /** The next fallback, or undefined past the end. */
   private next: number | undefined;
 
   constructor(first: Candidate, fallbacks: Fallbacks | undefined) {
@@ -66,8 +66,8 @@ export class Chain {
   }
 
   /**
-   * Notices, then a `retry` by `asked` or the final error. `lostMs`: what the attempt took without showing anything. Behind
-   * the last fallback, the first model gets the rest of its patience.
+   * Notices, then a `retry` by `asked` or the final error. `lostMs`: time the attempt took without showing anything.
+   * After the last fallback, the first model gets the rest of its patience.
    */
   async after(failed: ErrorEvent, lostMs: number, request: ModelRequest): Promise<readonly ModelEvent[]> {
     const { asked, first } = this;
@@ -127,6 +127,6 @@ function ofFallback(failure: Failure, { id }: ModelInfo): Failure {
 }
 
 function tooLong(failed: ErrorEvent, delayMs: number): ErrorEvent {
-  const wait = `It asks for a wait of ${Math.ceil(delayMs / 1_000)} s, which is over the limit.`;
+  const wait = `It asks for a wait of ${Math.ceil(delayMs / 1_000)} s, over the limit.`;
   return { ...failed, failure: { ...failed.failure, message: `${failed.failure.message} ${wait}` } };
 }

@@ -1,4 +1,4 @@
-/** The default model by key variable; the first that is set wins. Kept apart from the large tables for a fast start. */
+/** The default model by key variable; the first set one wins. Separate from the large tables for a fast start. */
 const byVariable: readonly (readonly [variable: string, model: string])[] = [
   ["ANTHROPIC_API_KEY", "claude-sonnet-5-5"],
   ["OPENAI_API_KEY", "gpt-5.6"],

@@ -5,9 +5,9 @@ import type { Candidate, Fallbacks } from "./chain.ts";
 import { type ModelChoices, unaliased } from "./providers/model-entry.ts";
 import { withRetries } from "./retry.ts";
 
-/** While there is another model to ask. */
+/** The retry limit while another model is left. */
 const patienceBeforeFallbackMs = 20_000;
-/** How long a model that was unavailable isn't asked again, as long as its fallback answers. */
+/** How long an unavailable model is skipped while its fallback works. */
 const restMs = 5 * 60_000;
 
 /** Ids of the models that a session can use. Absent: all. */
@@ -15,7 +15,7 @@ type Allowed = readonly string[] | undefined;
 
 /** A model with its fallbacks. */
 export interface ModelWithFallbacks {
-  /** What answers for it at the moment: itself, or the fallback that did so a short while ago. */
+  /** The model in use: this one, or a fallback that recently replaced it. */
   port(allowed: Allowed): ModelPort;
 }
 
@@ -44,11 +44,11 @@ export function withFallbacks(
         const other = ids[index];
         if (other === undefined) return undefined;
         const found = await open(other).catch((error: unknown) => failureOf(error).message);
-        if (found === undefined) return `The fallback ${other} is an unknown model.`;
+        if (found === undefined) return `Unknown fallback model ${other}.`;
         if (typeof found === "string") return `The fallback ${other} cannot be used. ${found}`;
         const { info } = found.model;
         if (!fitsWindow(request, budgetOf(info))) {
-          return `The fallback ${other} is not asked: the conversation does not fit its window of ${info.contextWindow} tokens.`;
+          return `Skipped the fallback ${other}: the conversation does not fit its window of ${info.contextWindow} tokens.`;
         }
         opened.set(index, found);
         return found;

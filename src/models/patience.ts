@@ -29,7 +29,7 @@ export class Patience {
   }
 
   /**
-   * The pause before the next attempt; `undefined` to give up. `lostMs`: what the failed attempt took without showing
+   * The pause before the next attempt; `undefined` to give up. `lostMs`: time the failed attempt took without showing
    * anything. `limitMs` shortens the patience.
    */
   pauseAfter(failed: ErrorEvent, lostMs: number, limitMs = Number.POSITIVE_INFINITY): number | undefined {
@@ -38,7 +38,7 @@ export class Patience {
     if (failed.maxRetries !== undefined && this.limitedRetries >= failed.maxRetries) return undefined;
     const ownMs = Math.min(firstPauseMs * 2 ** this.retries, longestPauseMs);
     const pauseMs = withJitter(failed.retryAfterMs, ownMs, random);
-    // A server that asks for no pause at all must not be asked without end.
+    // A server that asks for no pause must not cause endless retries.
     const waitedMs = this.waitedMs + Math.max(pauseMs, ownMs) + (this.retries === 0 ? 0 : lostMs);
     if (waitedMs > Math.min(patienceMs, limitMs)) return undefined;
     this.waitedMs = waitedMs;

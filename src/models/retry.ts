@@ -10,7 +10,7 @@ import { defaultSilence, watchSilence } from "./silence.ts";
 
 const empty: ErrorEvent = {
   type: "error",
-  failure: { code: "model_empty", message: "The model answered with nothing.", cause: "empty_response" },
+  failure: { code: "model_empty", message: "The model returned an empty reply.", cause: "empty_response" },
   retryable: true,
 };
 const cut: ErrorEvent = {

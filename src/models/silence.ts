@@ -24,8 +24,8 @@ export interface SilenceWatch {
 }
 
 /**
- * The rule for silence, for every model: `onSilence` is called after `firstByteMs` without a sign of life at the start, or
- * `idleMs` later on. Keep-alives are signs of life, but no event at all for both limits together is silence, too.
+ * The rule for silence, for every model: calls `onSilence` after `firstByteMs` without a sign of life at the start, or
+ * `idleMs` later on. Keep-alives count, but not without any event for both limits together.
  */
 export function watchSilence(limits: SilenceLimits, clock: Clock, model: string, onSilence: () => void): SilenceWatch {
   const { firstByteMs, idleMs } = limits;

@@ -147,7 +147,7 @@ export interface CommonOptions extends Handlers {
 }
 
 export interface CreateOptions extends CommonOptions, SettingsChange {
-  /** The folder to work in. Default: that of this process. */
+  /** The working directory. Default: this process's. */
   readonly cwd?: string;
   /** A suggestion; `session.id` has the actual one. */
   readonly sessionId?: string;
@@ -177,16 +177,15 @@ export interface CallOptions {
 }
 
 /**
- * A prompt and its turn, which runs even if nothing iterates. Iterating gets every event and holds the backend up while it
- * asks for no more, unless something waits for the turn's end: its `result`, or a later prompt. Leaving the loop early
- * interrupts the turn. Starting late loses nothing, unless more than 16 MiB came before or `result` was used first: then
- * events may be gone, and iterating throws.
+ * A prompt and its turn, which runs even without an iterator. Iterating yields every event, with back-pressure on the
+ * backend unless its `result` or a later prompt waits for the turn's end. Leaving the loop early interrupts the turn. A
+ * late start loses nothing, unless more than 16 MiB came before or `result` was used first: then iterating can throw.
  */
 export interface Turn extends AsyncIterable<TurnEvent> {
   readonly id: string;
   /**
-   * Rejects if the turn has no end: the backend died, a time limit passed, or it was aborted. Failures within the turn are
-   * in its `status`. Using it lets the turn run on without an iterator.
+   * Rejects if the turn has no end: the backend died, a time limit passed, or it was aborted. `status` has failures
+   * within the turn. Using it lets the turn run without an iterator.
    */
   readonly result: Promise<TurnResult>;
   interrupt(): Promise<void>;

@@ -63,7 +63,7 @@ type Name = "createSession" | "resumeSession" | "query";
 /** Throws a TypeError for invalid options. `needsConnect`: no program can be started here. */
 export function checkOptions(of: Name, options: unknown, { needsConnect = false } = {}): void {
   if (needsConnect && (options === undefined || (isRecord(options) && options.connect === undefined))) {
-    throw new TypeError(`${of} needs the option connect here: nothing can be started in a browser.`);
+    throw new TypeError(`${of} needs the option connect: a browser cannot start programs.`);
   }
   checkEach(of, options, of === "query" ? { ...sessionChecks, ...promptChecks } : sessionChecks);
   const { timeouts = {} } = options as { readonly timeouts?: object };
@@ -108,14 +108,15 @@ export function checkConnection(value: unknown): asserts value is Connection {
     typeof close === "function" ? "" : "close",
     !isObject(ended) || !("then" in ended) ? "ended" : "",
   ].filter((name) => name !== "");
-  if (lacking.length > 0) throw new TypeError(`What connect gave is no connection: it lacks ${lacking.join(", ")}.`);
+  if (lacking.length > 0)
+    throw new TypeError(`connect returned an invalid connection: it lacks ${lacking.join(", ")}.`);
 }
 
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-/** Without absent timeouts. Longer ones than a timer can have are as good as endless. */
+/** Drops absent timeouts, and those too long for a timer, which are as good as endless. */
 export function countable(timeouts: Timeouts = {}): Timeouts {
   const given = Object.entries(timeouts).filter(([, ms]) => ms !== undefined);
   return Object.fromEntries(given.map(([name, ms]: [string, number]) => [name, Math.min(ms, longestMs)]));

@@ -18,7 +18,7 @@ export class RequestError extends SdkError {
   /** The backend's message, without the method. */
   readonly detail: string;
   readonly data: unknown;
-  /** The backend did not name a request, and this was the only one that it could mean. */
+  /** The backend named no request, and only this one can be meant. */
   readonly isAssigned: boolean;
 
   constructor(
@@ -26,7 +26,7 @@ export class RequestError extends SdkError {
     error: { readonly code: number; readonly message: string; readonly data?: unknown },
     isAssigned = false,
   ) {
-    // Foreign prose: some backends put the method before their words.
+    // Foreign prose: some backends prefix their message with the method.
     const detail = error.message.startsWith(`${method}: `) ? error.message.slice(method.length + 2) : error.message;
     super(`${methodWords(method)}: ${detail}`);
     this.method = method;

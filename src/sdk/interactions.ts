@@ -9,7 +9,7 @@ interface Parts {
   refuse(id: RequestId, method: string): void;
   /** A call was refused. */
   refused(): void;
-  /** Whether the turn that asks was stopped or abandoned. */
+  /** Whether the asking turn was stopped or abandoned. */
   isUnwanted(): boolean;
   warning(words: string): void;
 }
@@ -22,7 +22,7 @@ interface Asked {
 
 interface Open {
   readonly controller: AbortController;
-  /** Tells a different request with the same id apart. Undefined if it cannot be serialized. */
+  /** Distinguishes requests with the same id. Undefined if it cannot be serialized. */
   readonly text: string | undefined;
   /** Answers with no. */
   cancel(): void;
@@ -59,7 +59,7 @@ export function createInteractions(parts: Parts) {
   function warnMissing(handler: "onPermission" | "onQuestion"): void {
     if (missing.has(handler) || parts.isUnwanted()) return;
     missing.add(handler);
-    warning(`${handler} is missing: the backend asks, and every request is answered with cancel.`);
+    warning(`${handler} is missing, so the backend's requests are answered with cancel.`);
   }
 
   /** Asks the handler, if any. A handler that fails, or returns something unreadable, gives no answer. */
@@ -70,7 +70,7 @@ export function createInteractions(parts: Parts) {
   ) {
     const controller = new AbortController();
     const sayNo = (): void => parts.answer(id, replyTo(undefined, false));
-    if (open.size >= mostOpen) warning(`More than ${mostOpen} requests are open; one more was answered with no.`);
+    if (open.size >= mostOpen) warning(`More than ${mostOpen} requests are open; declined another one.`);
     if (handler === undefined || parts.isUnwanted() || open.size >= mostOpen) return sayNo();
     const own: Open = { controller, text: textOfRequest(method, params), cancel: sayNo };
     const isClosed = (): boolean => open.get(id) !== own;
@@ -95,7 +95,7 @@ export function createInteractions(parts: Parts) {
     const calls = asks.length > mostCalls ? [] : asks.map(permissionCallOf);
     const options = listOf(params.options).flatMap(optionOf);
     const isComplete = calls.length > 0 && calls.every((call) => call !== undefined);
-    if (!isComplete) warning("A permission request that cannot be read was answered with cancel.");
+    if (!isComplete) warning("Answered a malformed permission request with cancel.");
     const request = { id: String(id), calls: calls.filter((call) => call !== undefined), options };
     const handler = isComplete ? handlerFor(request) : undefined;
     if (isComplete && handler === undefined) warnMissing("onPermission");
@@ -138,7 +138,9 @@ export function createInteractions(parts: Parts) {
     void ask<QuestionAnswer>(asked, questions.length === 0 ? undefined : handler, (answer) => {
       const isWhole = Array.isArray(answer) && answer.length === questions.length && answer.every(isAnswer);
       if (answer !== undefined && !isWhole) {
-        warning(`The handler must give ${questions.length} answers, each text or texts; answered as cancelled.`);
+        warning(
+          `The handler must return ${questions.length} answers, each a string or a list of strings; answered as cancelled.`,
+        );
       }
       const answers = (isWhole ? answer : []).map((one, nth) => ({
         index: questions[nth]?.index ?? nth + 1,
@@ -157,12 +159,12 @@ export function createInteractions(parts: Parts) {
   }
 
   return {
-    /** Every request is answered, unless it is closed before. */
+    /** Every request is answered, unless it is closed first. */
     take(id: RequestId, method: string, params: Fields) {
       const before = open.get(id);
       if (before !== undefined) {
         if (before.text !== undefined && before.text === textOfRequest(method, params)) return;
-        warning("The backend asked something else under the id of an open request; both were answered with no.");
+        warning("The backend reused the id of an open request; declined both.");
         closeOne(id)?.cancel();
         return;
       }
@@ -170,7 +172,7 @@ export function createInteractions(parts: Parts) {
       else if (method === questionMethod) askUser({ id, method, params });
       else parts.refuse(id, method);
     },
-    /** Answers no without asking. */
+    /** Declines without asking. */
     deny(id: RequestId, method: string) {
       if (method === permissionMethod) parts.answer(id, { selectedOption: cancel });
       else if (method === questionMethod) parts.answer(id, { cancelled: true, answers: [] });

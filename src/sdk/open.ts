@@ -39,7 +39,7 @@ export async function createOver(
         warn(common, "The backend does not support systemPrompt, and ignores it.");
       }
       const id = textOf(told.sessionId);
-      if (id === undefined) throw new SdkError("The backend did not say which session it opened.");
+      if (id === undefined) throw new SdkError("The backend did not return the session's id.");
       return { id, told: { cwd, ...told } };
     },
     another: (id, settings) => forkOver(connect, common, id, settings, cwd),
@@ -92,7 +92,7 @@ function prepared(options: CommonOptions): CommonOptions {
   });
 }
 
-/** Handlers must not break anything. */
+/** Errors in handlers must not break the session. */
 function warn({ onWarning }: CommonOptions, words: string): void {
   try {
     onWarning?.(words);
@@ -129,7 +129,7 @@ function paramsOf(options: CreateOptions, cwd: string | undefined): Fields {
   });
 }
 
-/** Tries today's settings first, then those of older backends. */
+/** Tries current settings first, then those of older backends. */
 async function initialize(request: Request, params: Fields): Promise<Fields> {
   try {
     return await request("droid.initialize_session", params);
@@ -160,7 +160,7 @@ async function load(
   }
 }
 
-/** Foreign prose: older backends say it in words, or reject the request. */
+/** Foreign prose: older backends report it only in words, or reject the request. */
 function isForWantOfSession(error: unknown): boolean {
   if (!(error instanceof RequestError) || error instanceof SessionNotFoundError) return false;
   return (
@@ -223,7 +223,7 @@ export function queryOver(open: () => Promise<Session>, prompt: string, options:
     get result() {
       if (result === undefined) {
         result = outcome();
-        // The iterator throws it as well.
+        // The iterator throws it, too.
         result.catch(() => {});
       }
       return result;

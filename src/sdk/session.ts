@@ -84,7 +84,7 @@ function wireUp(connection: Connection, options: CommonOptions, limits: Limits, 
     },
     request(id, method, params, characters) {
       if (typeof params.sessionId === "string" && !isOwn(params.sessionId)) {
-        warning(`A request of another session was answered with no: ${params.sessionId}`);
+        warning(`Declined a request of another session: ${params.sessionId}`);
         interactions.deny(id, method);
         return;
       }
@@ -195,7 +195,7 @@ export async function openSession(connection: Connection, options: CommonOptions
     },
     async fork(options) {
       const { title, ...how } = callOptions("fork", options);
-      if (prompts.isBusy) throw new BusyError("A session can be forked when no turn runs in it.");
+      if (prompts.isBusy) throw new BusyError("Cannot fork while a turn is running. Wait for its end.");
       const { newSessionId } = await request("droid.fork_session", title === undefined ? {} : { title }, how);
       if (typeof newSessionId !== "string") throw new RequestError("droid.fork_session", noFork);
       // Some backends switch to the copy without a notification.
@@ -251,7 +251,7 @@ export async function openSession(connection: Connection, options: CommonOptions
   }
 }
 
-const noFork = { code: 0, message: "The backend did not name the copy." };
+const noFork = { code: 0, message: "The backend did not return the copy's id." };
 
 const pending = [
   ["pendingPermissions", "droid.request_permission"],

@@ -3,7 +3,7 @@ import type { SettingsChange } from "./api.ts";
 import type { Settings } from "./types.ts";
 import { given } from "./wire.ts";
 
-/** Settings in today's words and in those of older backends. */
+/** Settings in the vocabularies of current and older backends. */
 
 const levels = ["off", "low", "medium", "high"] as const;
 type Level = (typeof levels)[number];

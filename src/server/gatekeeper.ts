@@ -41,11 +41,13 @@ export function createGatekeeper(parts: {
     /** Checks requests and upgrades in this order: Host, Origin, token, path, role, method. */
     judge({ rawHeaders, url = "", method = "" }: Pick<IncomingMessage, "rawHeaders" | "url" | "method">): Verdict {
       const host = access.host(rawHeaders);
-      if (host === undefined) return refuse(403, "host", "This server is not known by that name.");
+      if (host === undefined) return refuse(403, "host", "Unknown host name. Add it to serve.hosts.");
       // Clients of a proxy may name the server twice, but both names must match.
       const [, named = host, target = url] = /^https?:\/\/([^/?]*)(.*)$/is.exec(url) ?? [];
-      if (named.toLowerCase() !== host) return refuse(400, "host", "The address names another server than Host does.");
-      if (!access.mayAsk(rawHeaders, host)) return refuse(403, "origin", "Pages from there may not ask.");
+      if (named.toLowerCase() !== host)
+        return refuse(400, "host", "The request's address and Host header name different servers.");
+      if (!access.mayAsk(rawHeaders, host))
+        return refuse(403, "origin", "This origin is not allowed. Add it to serve.origins.");
       const [path = "", query] = target.split(/\?(.*)/s, 2);
       const route = routes.get(path || "/");
       const { found, by } = everybody === undefined ? credentialOf(rawHeaders) : { found: everybody, by: "bearer" };
@@ -57,11 +59,11 @@ export function createGatekeeper(parts: {
         return { refusal: unauthorized, reason: "token" };
       // CONNECT names a target, not a path.
       if (method === "CONNECT") return notAllowed("GET, POST");
-      if (route === undefined) return refuse(404, "path", "There is nothing here.");
+      if (route === undefined) return refuse(404, "path", "Not found.");
       if (needed === "bearer" && by !== needed)
-        return refuse(403, "role", "This needs the token itself, in the header Authorization.", route);
+        return refuse(403, "role", "This needs a token in the Authorization header.", route);
       if (route.needs !== undefined && (found === undefined || !can(found.identity, route.needs)))
-        return refuse(403, "role", `Only for the role ${holders(route.needs)}.`, route);
+        return refuse(403, "role", `This needs the role ${holders(route.needs)}.`, route);
       if (!isItsMethod) return notAllowed(route.method, route);
       return { route, asked: { credential: found, host, query: new URLSearchParams(query) } };
     },
@@ -73,6 +75,6 @@ function refuse(code: number, reason: Reason, words: string, route?: Route): Ver
 }
 
 function notAllowed(allowed: string, route?: Route): Verdict {
-  const refusal = { code: 405, body: `Only ${allowed}.\n`, headers: { Allow: allowed } };
+  const refusal = { code: 405, body: `Allowed methods: ${allowed}.\n`, headers: { Allow: allowed } };
   return { refusal, reason: "method", ...(route === undefined ? {} : { route }) };
 }

@@ -29,48 +29,46 @@ export function createMetrics({ version }: { readonly version: string }) {
 
   const connections = new Gauge({
     name: `${prefix}connections`,
-    help: "WebSocket connections that are open.",
+    help: "Open WebSocket connections.",
     labelNames: ["route"],
     registers,
   });
-  const opened = counter("connections_total", "WebSocket connections that were opened.", ["route"]);
-  const refused = counter("connections_refused_total", "Upgrades that were turned down.", ["reason"]);
-  const cut = counter("connections_cut_total", "Connections that the server has cut off.", ["reason"]);
-  const requests = counter("http_requests_total", "HTTP requests, upgrades among them.", ["route", "code"]);
-  const started = counter("sessions_started_total", "Sessions that were started.");
-  const turns = counter("turns_total", "Turns that have ended.", ["outcome"]);
+  const opened = counter("connections_total", "WebSocket connections opened.", ["route"]);
+  const refused = counter("connections_refused_total", "Upgrades refused.", ["reason"]);
+  const cut = counter("connections_cut_total", "Connections dropped by the server.", ["reason"]);
+  const requests = counter("http_requests_total", "HTTP requests, including upgrades.", ["route", "code"]);
+  const started = counter("sessions_started_total", "Sessions started.");
+  const turns = counter("turns_total", "Turns ended.", ["outcome"]);
   const turnTime = new Histogram({
     name: `${prefix}turn_seconds`,
-    help: "How long turns took.",
+    help: "Duration of turns.",
     buckets: turnSeconds,
     registers,
   });
   const firstChunkTime = new Histogram({
     name: `${prefix}first_chunk_seconds`,
-    help: "From a prompt to the first piece of its answer.",
+    help: "Time from a prompt to the first piece of its answer.",
     buckets: firstChunkSeconds,
     registers,
   });
-  const tokens = counter("tokens_total", "Tokens, as models count them.", ["kind"]);
+  const tokens = counter("tokens_total", "Tokens, as counted by models.", ["kind"]);
   const errors = counter("errors_total", "Failures.", ["kind"]);
-  const toolCalls = counter("tool_calls_total", "Tool calls that have ended.", ["status"]);
+  const toolCalls = counter("tool_calls_total", "Tool calls ended.", ["status"]);
 
   const read = { sessions: () => 0, queued_messages: () => 0 };
-  gauge("sessions", "Sessions that are open.", () => read.sessions());
-  gauge("queued_messages", "Messages that wait for a turn.", () => read.queued_messages());
+  gauge("sessions", "Open sessions.", () => read.sessions());
+  gauge("queued_messages", "Messages waiting for a turn.", () => read.queued_messages());
 
   const delay = monitorEventLoopDelay({ resolution: resolutionMs });
   delay.enable();
-  // The histogram has the time between two samples, which is at least the interval.
+  // The histogram records the time between two samples, which is at least the interval.
   const seconds = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e9 - resolutionMs / 1e3) || 0;
-  const late = "How late the event loop was, since this was asked last";
-  gauge("event_loop_delay_p50_seconds", `${late}: half of the time less than this.`, () =>
-    seconds(delay.percentile(50)),
-  );
-  gauge("event_loop_delay_p99_seconds", `${late}: nearly always less than this.`, () => seconds(delay.percentile(99)));
-  gauge("event_loop_delay_max_seconds", `${late}, at most.`, () => seconds(delay.max));
-  gauge("resident_memory_bytes", "Memory of this process.", () => process.memoryUsage.rss());
-  gauge("start_time_seconds", "When this process was started, since 1970.", () =>
+  const late = "Event loop lag since the last scrape";
+  gauge("event_loop_delay_p50_seconds", `${late}, median.`, () => seconds(delay.percentile(50)));
+  gauge("event_loop_delay_p99_seconds", `${late}, 99th percentile.`, () => seconds(delay.percentile(99)));
+  gauge("event_loop_delay_max_seconds", `${late}, maximum.`, () => seconds(delay.max));
+  gauge("resident_memory_bytes", "Resident memory of this process.", () => process.memoryUsage.rss());
+  gauge("start_time_seconds", "Start time of this process, in seconds since 1970.", () =>
     Math.round(Date.now() / 1_000 - process.uptime()),
   );
   new Gauge({ name: `${prefix}build_info`, help: "1.", labelNames: ["version", "node"], registers }).set(
@@ -95,7 +93,7 @@ export function createMetrics({ version }: { readonly version: string }) {
       },
       toolCall: (status: string) => toolCalls.inc({ status }),
       error: (kind: string) => errors.inc({ kind }),
-      /** `read` is called for each report, and replaces the one before. */
+      /** `read` is called for each report and replaces the earlier one. */
       gauge(name: keyof typeof read, newRead: () => number) {
         read[name] = newRead;
       },
@@ -106,7 +104,7 @@ export function createMetrics({ version }: { readonly version: string }) {
     },
     connectionClosed: (route: string) => connections.dec({ route }),
     connectionRefused: (reason: string) => refused.inc({ reason }),
-    /** The server disconnected a client that did not ask for it. */
+    /** The server disconnected a client. */
     connectionCut: (reason: string) => cut.inc({ reason }),
     request: (route: string, code: number) => requests.inc({ route, code }),
     /** All metrics in the Prometheus format. */

@@ -14,7 +14,7 @@ interface Binding {
  */
 export function checkBinding({ host, allowRemote, auth }: Binding): string {
   if (!auth && allowRemote) {
-    throw new AgentError("usage", "--no-auth lets everybody in, so it cannot be used together with --allow-remote.");
+    throw new AgentError("usage", "--no-auth cannot be combined with --allow-remote, because anyone could connect.");
   }
   // Not resolved, because the resolver could give any address.
   if (host === "localhost") return "127.0.0.1";
@@ -23,7 +23,7 @@ export function checkBinding({ host, allowRemote, auth }: Binding): string {
   if (!allowRemote) {
     throw new AgentError(
       "usage",
-      `${host === "" ? "An empty --host" : `--host ${host}`} can be reached from other machines. Add --allow-remote if that is what you want.`,
+      `${host === "" ? "An empty --host" : `--host ${host}`} is reachable from other machines. Add --allow-remote to allow that.`,
     );
   }
   return address;
@@ -48,7 +48,7 @@ const wildcards: ReadonlySet<string> = new Set(["0.0.0.0", "::", ""]);
 export type Access = ReturnType<typeof createAccess>;
 
 /**
- * A page can make its own name lead to this machine (DNS rebinding), and any page can open a WebSocket to it. But neither
+ * A page can point its own name at this machine (DNS rebinding), and any page can open a WebSocket to it. But neither
  * can choose the `Host` and `Origin` that its browser sends.
  */
 export function createAccess(options: {

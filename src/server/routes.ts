@@ -81,7 +81,7 @@ export function createRoutes(parts: {
       answer({ query }) {
         const cookie = cookies.enter(query.get("code") ?? "");
         if (cookie === undefined)
-          return { ...unauthorized, body: "This link was used already, or is too old.\n", refused: "code" };
+          return { ...unauthorized, body: "This link was already used or has expired.\n", refused: "code" };
         return { code: 200, body: entered, type: "text/html; charset=utf-8", headers: { "Set-Cookie": cookie } };
       },
     },
@@ -93,7 +93,7 @@ export function createRoutes(parts: {
         upgrades: true,
         answer: () => ({
           code: 426,
-          body: "A WebSocket is spoken here.\n",
+          body: "This path needs a WebSocket.\n",
           headers: { Upgrade: "websocket", Connection: "Upgrade" },
         }),
       }),
@@ -113,6 +113,6 @@ const entered = `<!doctype html>
 
 export const unauthorized: Answer = {
   code: 401,
-  body: "A token is needed.\n",
+  body: "A token is required.\n",
   headers: { "WWW-Authenticate": "Bearer" },
 };

@@ -139,7 +139,7 @@ export class HttpServer {
       perMessageDeflate: false,
       maxPayload: limits.payloadBytes,
       closeTimeout: graceMs,
-      // The library would accept the first subprotocol that a client offers, and none is supported here.
+      // The library would accept the first subprotocol offered, but none is supported.
       handleProtocols: () => false as const,
     };
     this.sockets = new WebSocketServer(socketOptions);
@@ -166,7 +166,7 @@ export class HttpServer {
     await this.close();
   }
 
-  /** Stops without waiting for anything but the close of its connections. */
+  /** Stops at once, closing all connections. */
   close(): Promise<void> {
     this.isDraining = true;
     this.stopping ??= this.stop();
@@ -191,7 +191,7 @@ export class HttpServer {
     const take = (request: IncomingMessage, response: ServerResponse): void => this.take(request, response);
     // Node would answer `Expect` itself, before the client was checked.
     const takeExpecting = (request: IncomingMessage, response: ServerResponse): void => {
-      // Its body may or may not come, so nothing after it can be read as another request.
+      // Its body may or may not follow, so later data on this connection is ambiguous.
       response.setHeader("Connection", "close");
       take(request, response);
     };
@@ -202,13 +202,13 @@ export class HttpServer {
     server.on("connect", (request, socket) => this.takeTunnel(request, socket));
     this.sockets.on("wsClientError", (_, socket) => {
       metrics.connectionRefused("handshake");
-      answerRaw(socket, { code: 400, body: "This is no WebSocket handshake.\n" });
+      answerRaw(socket, { code: 400, body: "Malformed WebSocket handshake.\n" });
     });
     server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
       const code = codesOfErrors[error.code ?? ""] ?? 400;
       metrics.request("other", code);
       if (error.code === "ECONNRESET") socket.destroy();
-      else answerRaw(socket, { code, body: "This is no request.\n" });
+      else answerRaw(socket, { code, body: "Malformed request.\n" });
     });
     server.on("drop", () => metrics.connectionRefused("limit"));
   }
@@ -252,7 +252,7 @@ export class HttpServer {
     });
   }
 
-  /** Who serves this client, or why it is refused. */
+  /** The route that serves this client, or why it is refused. */
   private serverOf(verdict: Verdict, socket: Duplex): Served | TurnedAway {
     const { mounted, limits, log } = this.options;
     const { connections } = this.parts;
@@ -260,10 +260,13 @@ export class HttpServer {
     const handler = mounted[verdict.route.path];
     const { credential } = verdict.asked;
     if (credential === undefined) return { given: { ...unauthorized, refused: "code" }, reason: "token" };
-    if (handler === undefined) return { given: { code: 400, body: "There is no WebSocket here.\n" }, reason: "path" };
-    // The answer would come in the middle of the WebSocket's frames.
+    if (handler === undefined) return { given: { code: 400, body: "No WebSocket at this path.\n" }, reason: "path" };
+    // A response would end up among the WebSocket's frames.
     if (this.owed.has(socket)) {
-      return { given: { code: 400, body: "An answer is still owed here.\n" }, reason: "handshake" };
+      return {
+        given: { code: 400, body: "An earlier request on this connection is still unanswered.\n" },
+        reason: "handshake",
+      };
     }
     if (this.isDraining) return { given: unavailable("The server is stopping."), reason: "draining" };
     const { user } = credential.identity;
@@ -271,7 +274,7 @@ export class HttpServer {
     if (!isFull && connections.countOf(user) < limits.connectionsPerUser) return { handler, credential };
     const reason = isFull ? "limit" : "user_limit";
     log.warn("connection.refused", { reason, user });
-    return { given: unavailable(`There are too many connections${isFull ? "" : " of yours"}.`), reason };
+    return { given: unavailable(`Too many connections${isFull ? "" : " of this user"}.`), reason };
   }
 
   private async answerTo(request: IncomingMessage): Promise<Answer> {
@@ -340,10 +343,10 @@ function listen(server: Server, host: string, port: number): Promise<void> {
 function bindingError({ code, message }: NodeJS.ErrnoException, host: string, port: number): AgentError {
   const place = `Port ${port} of ${host}`;
   const words: Readonly<Record<string, string>> = {
-    EADDRINUSE: `${place} is in use already. Choose another one with --port; 0 is any that is free.`,
-    EACCES: `${place} may not be listened on by this user. Choose one above 1023 with --port.`,
-    EADDRNOTAVAIL: `${host} is no address of this machine.`,
-    ENOTFOUND: `${host} is no address of this machine.`,
+    EADDRINUSE: `${place} is already in use. Choose another one with --port, or 0 for any free one.`,
+    EACCES: `This user may not listen on ${place}. Choose a port above 1023 with --port.`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine.`,
+    ENOTFOUND: `${host} is not an address of this machine.`,
   };
   return new AgentError("usage", words[code ?? ""] ?? `The server cannot listen on ${host}, port ${port}: ${message}.`);
 }

@@ -45,9 +45,9 @@ export async function readToken(path: string): Promise<string | undefined> {
 
 /** Faults of the file itself. All other failures may be temporary. */
 const faultsOfFile: Readonly<Record<string, string>> = {
-  ELOOP: "is a link, and the token must not lie elsewhere",
-  EACCES: "may not be read by this user",
-  EPERM: "may not be read by this user",
+  ELOOP: "is a link, but must be a plain file",
+  EACCES: "is not readable by this user",
+  EPERM: "is not readable by this user",
   ENXIO: "is not a file with a token",
 };
 
@@ -56,7 +56,7 @@ export function tokenFault(path: string, error: unknown): AgentError {
   if (error instanceof AgentError) return error;
   const fault = faultsOfFile[codeOf(error) ?? ""];
   return fault === undefined
-    ? new AgentError("storage_failed", `${path} could not be read: ${wordsOf(error)}.`, { cause: error })
+    ? new AgentError("storage_failed", `Cannot read ${path}: ${wordsOf(error)}.`, { cause: error })
     : refused(path, fault);
 }
 
@@ -65,7 +65,7 @@ async function readPrivate(path: string): Promise<string> {
   try {
     const stats = await file.stat();
     if (!stats.isFile() || stats.size > mostBytes) throw refused(path, "is not a file with a token");
-    if (stats.uid !== process.getuid?.()) throw refused(path, "belongs to somebody else");
+    if (stats.uid !== process.getuid?.()) throw refused(path, "belongs to another user");
     const mode = stats.mode & 0o777;
     if ((mode & 0o077) !== 0) {
       throw refused(path, `can be read by others (mode ${mode.toString(8).padStart(4, "0")})`);
@@ -80,10 +80,10 @@ async function makeToken(path: string): Promise<string> {
   try {
     await writeToken(path);
   } catch (error) {
-    throw new AgentError("storage_failed", `${path} could not be made: ${wordsOf(error)}.`, { cause: error });
+    throw new AgentError("storage_failed", `Cannot create ${path}: ${wordsOf(error)}.`, { cause: error });
   }
   const token = await readToken(path);
-  if (token === undefined) throw refused(path, "was taken away at once");
+  if (token === undefined) throw refused(path, "was removed right after it was created");
   return token;
 }
 
@@ -102,7 +102,7 @@ async function writeToken(path: string): Promise<void> {
 }
 
 function refused(path: string, why: string): AgentError {
-  return new AgentError("config_invalid", `${path} ${why}. Delete it to have a new one made.`);
+  return new AgentError("config_invalid", `${path} ${why}. Delete it, and a new one will be created.`);
 }
 
 function isGone(error: unknown): boolean {

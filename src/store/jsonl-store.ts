@@ -71,12 +71,12 @@ export function createJsonlStore(options: JsonlStoreOptions): SessionStore {
       const { sessionId: id } = first;
       if (!isSessionId(id)) throw invalidId(id);
       if (first.type !== "session.opened" || first.seq !== 1) {
-        throw new AgentError("internal", `A log cannot begin with ${first.type}, number ${first.seq}.`);
+        throw new AgentError("internal", `A log cannot begin with ${first.type}, seq ${first.seq}.`);
       }
       encodeRecord(first);
       const refuseExisting = async () => {
         const { log } = await findLog(layout.sessions, id);
-        if (log && log.bytes > 0) throw new AgentError("session_exists", `Session ${id} exists already.`);
+        if (log && log.bytes > 0) throw new AgentError("session_exists", `Session ${id} already exists.`);
         return log;
       };
       const lease = await takeLease(id).catch(async (error) => {
@@ -101,7 +101,7 @@ export function createJsonlStore(options: JsonlStoreOptions): SessionStore {
         }
       } catch (error) {
         await lease.release();
-        if (errorCode(error) === "EEXIST") throw new AgentError("session_exists", `Session ${id} exists already.`);
+        if (errorCode(error) === "EEXIST") throw new AgentError("session_exists", `Session ${id} already exists.`);
         throw storageError("write", path, error);
       }
     },

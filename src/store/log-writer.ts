@@ -80,7 +80,7 @@ export function createLogWriter(options: LogWriterOptions): SessionLog {
     try {
       while (written < bytes.length) {
         const { bytesWritten } = await end.file.write(bytes, written);
-        if (bytesWritten === 0) throw new Error("the file takes no more bytes");
+        if (bytesWritten === 0) throw new Error("the file accepts no more bytes");
         written += bytesWritten;
       }
       if (sync) {
@@ -99,7 +99,7 @@ export function createLogWriter(options: LogWriterOptions): SessionLog {
   async function checkFile(end: Tail, written: number): Promise<void> {
     const { size, nlink } = await end.file.stat();
     if (nlink > 0 && size === end.size + written) return;
-    broken = "it was removed or changed by somebody else";
+    broken = "it was removed or changed by another program";
     throw new Error(broken);
   }
 
@@ -117,7 +117,7 @@ export function createLogWriter(options: LogWriterOptions): SessionLog {
       // The caller gets the first error.
     }
     if (written.length - (end.lineOpen ? 1 : 0) >= Buffer.byteLength(firstLine)) {
-      broken ??= "a failed write left whole records at its end. Resume the session to go on";
+      broken ??= "a failed write left complete records at its end. Resume the session to continue";
     }
     end.size += written.length;
     end.lineOpen = true;
@@ -165,7 +165,7 @@ export function createLogWriter(options: LogWriterOptions): SessionLog {
 
 function encodeOwn(event: DurableEvent, sessionId: string): string {
   if (event.sessionId === sessionId) return encodeRecord(event);
-  throw new AgentError("internal", `An event of session ${event.sessionId} came to the log of ${sessionId}.`);
+  throw new AgentError("internal", `Tried to write an event of session ${event.sessionId} to the log of ${sessionId}.`);
 }
 
 async function openTail({ openFile, created }: LogWriterOptions): Promise<Tail> {

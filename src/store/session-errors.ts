@@ -2,13 +2,13 @@ import { AgentError } from "../engine/errors.ts";
 import { textStart } from "../text/text-cut.ts";
 
 export function notFound(id: string): AgentError {
-  return new AgentError("session_not_found", `There is no session ${shown(id)}.`);
+  return new AgentError("session_not_found", `Session ${shown(id)} not found.`);
 }
 
 export function invalidId(id: string): AgentError {
   return new AgentError(
     "usage",
-    `${shown(id)} cannot be a session id: it may have 1 to 128 letters, digits, "_", "-" and ".", but no "..", and begins with a letter, a digit or "_".`,
+    `Invalid session id ${shown(id)}. Use 1 to 128 letters, digits, "_", "-" and ".", without "..", beginning with a letter, a digit or "_".`,
   );
 }
 

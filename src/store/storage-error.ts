@@ -4,7 +4,7 @@ import { errorMessage } from "../text/values.ts";
 
 const causes: ReadonlyMap<string, string> = new Map([
   ["EACCES", "permission was denied"],
-  ["EPERM", "it is not permitted"],
+  ["EPERM", "the operation is not permitted"],
   ["EROFS", "the file system is read-only"],
   ["ENOSPC", "no space is left on the disk"],
   ["EDQUOT", "the disk quota is used up"],
@@ -12,12 +12,12 @@ const causes: ReadonlyMap<string, string> = new Map([
   ["EIO", "the disk reported an error"],
   ["EMFILE", "this process has too many files open"],
   ["ENFILE", "the system has too many files open"],
-  ["ENOENT", "it is not there"],
-  ["ENOTDIR", "a part of the path is not a folder"],
+  ["ENOENT", "it does not exist"],
+  ["ENOTDIR", "part of the path is not a folder"],
   ["EISDIR", "it is a folder"],
   ["EEXIST", "something else is in its place"],
   ["ENAMETOOLONG", "the path is too long"],
-  ["ELOOP", "its symbolic links go in a circle"],
+  ["ELOOP", "its symbolic links form a loop"],
 ]);
 
 /** Turns a file system error into a message with the path and the cause. Passes `AgentError` through. */

@@ -1,10 +1,10 @@
-/** How much of a tool's output reaches the log and the wires, as bytes of its JSON text. */
+/** Limit for a tool's output in the log and on the wires, in bytes of its JSON text. */
 export const outputLimit = 40_000;
 
-/** The same for a text that only the model reads: `outputLimit` with a number in front of each of its lines. */
+/** Limit for text that only the model reads: `outputLimit` plus line numbers. */
 export const modelOutputLimit = 64_000;
 
-/** How much of one text goes into a record of a log, which takes 16 MiB with all that is around it. */
+/** Limit for one text in a log record, whose total is 16 MiB. */
 export const recordTextLimit = 8 * 1024 * 1024;
 
 /**

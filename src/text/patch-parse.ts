@@ -42,7 +42,7 @@ export function parsePatch(text: string): readonly PatchSection[] {
     if (line.trim() === "") source.next();
     else sections.push(parseSection(source, line));
   }
-  if (sections.length === 0) throw new Error("The patch names no file.");
+  if (sections.length === 0) throw new Error("The patch names no files.");
   if (pathsOf(sections).length > mostPaths)
     throw new Error(`The patch names more than ${mostPaths} files. Give it in several patches.`);
   return sections;
@@ -74,7 +74,7 @@ interface Source {
 function openPatch(text: string): Source {
   const lines = text.split("\n");
   const begin = lines.findIndex((line) => line.trim() === beginMark);
-  if (begin === -1) throw new Error(`The patch has no line "${beginMark}". Its first line must be that.`);
+  if (begin === -1) throw new Error(`The patch must begin with the line "${beginMark}".`);
   const end = lines.findLastIndex((line) => line.trim() === endMark);
   if (end < begin) throw new Error(`The patch has no line "${endMark}": it may have been cut off.`);
   requireWrapping(lines, begin, end);
@@ -100,13 +100,13 @@ function requireWrapping(lines: readonly string[], begin: number, end: number): 
     if (index === begin) break;
     const opener =
       line.length > 100 ? null : /^(`{3,}[\w-]*|(?:apply_?patch)?\s*(?:<<-?\s*(['"]?)(\w+)\2)?)$/i.exec(line.trim());
-    if (opener === null) throw new Error(`Line ${index + 1}, ${quoted(line)}, stands before "${beginMark}".`);
+    if (opener === null) throw new Error(`Line ${index + 1}, ${quoted(line)}, is before "${beginMark}".`);
     if (opener[3] !== undefined) closers.add(opener[3]);
   }
   for (let index = end + 1; index < lines.length; index += 1) {
     const line = (lines[index] ?? "").trim();
     if (!closers.has(line) && !/^`{3,}$/.test(line))
-      throw new Error(`Line ${index + 1}, ${quoted(line)}, stands behind "${endMark}".`);
+      throw new Error(`Line ${index + 1}, ${quoted(line)}, is after "${endMark}".`);
   }
 }
 
@@ -114,7 +114,7 @@ function parseSection(source: Source, line: string): PatchSection {
   const mark = sectionMarks.find(([words]) => line.startsWith(words));
   if (mark === undefined)
     throw source.fault(
-      'here must stand "*** Add File: path", "*** Update File: path", "*** Delete File: path" or "*** End Patch".',
+      'expected "*** Add File: path", "*** Update File: path", "*** Delete File: path" or "*** End Patch".',
     );
   const path = pathBehind(source, mark[0]);
   switch (mark[1]) {
@@ -126,7 +126,7 @@ function parseSection(source: Source, line: string): PatchSection {
       const movedTo = source.peek()?.startsWith(moveMark) ? pathBehind(source, moveMark) : undefined;
       const hunks = parseHunks(source);
       if (hunks.length === 0 && movedTo === undefined)
-        throw new Error(`The patch has no lines for ${path}. Below "*** Update File" its changes must follow.`);
+        throw new Error(`The patch has no changes for ${path}. They must follow "*** Update File".`);
       return { change: "update", path, hunks, ...(movedTo === undefined ? {} : { movedTo }) };
     }
   }
@@ -169,8 +169,7 @@ function parseHunks(source: Source): readonly PatchHunk[] {
   const start = (): OpenHunk => ({ patchLine: source.number(), headers: [], lines: [] });
   const close = (atEnd: boolean): void => {
     if (open === undefined) return;
-    if (open.lines.length === 0)
-      throw new Error(`Line ${open.patchLine} of the patch: no lines to change follow below "@@".`);
+    if (open.lines.length === 0) throw new Error(`Line ${open.patchLine} of the patch: no changes follow "@@".`);
     hunks.push({ ...open, atEnd });
     open = undefined;
   };

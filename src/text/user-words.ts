@@ -1,11 +1,11 @@
-/* What people write in options and in files. */
+/* What people write in options and files. */
 
 const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 
 /** Node's longest timer. A longer one would fire at once. */
 const maxTimerMs = 2_147_483_647;
 
-/** Follows the name of the option. */
+/** Follows the option's name. */
 export const durationRule = "It must be a time such as 90, 90s, 10m or 1h, of at most 24 days.";
 
 /** A written duration in milliseconds. A bare number is seconds. `undefined` if malformed. */

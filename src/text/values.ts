@@ -1,4 +1,4 @@
-/* Reads what others wrote as JSON: nothing of it is believed, and nothing here throws. */
+/* Reads untrusted JSON. Nothing here throws. */
 
 export type Fields = Readonly<Record<string, unknown>>;
 

@@ -44,12 +44,12 @@ test.each(orders)("sessions of /%s a minute count for /%s, started, opened and f
   const { id } = await one.create();
   await one.open(id);
   await other.open(id);
-  const words = "refused: More than 3 sessions in a minute; try again in 60 s.";
+  const words = "refused: Rate limit reached (3 sessions per minute). Try again in 60 s.";
   expect([(await other.create()).outcome, await one.open(id)]).toEqual([words, words]);
   kit.clock.advance(60_000);
   const forking = rpc();
   await forking.client.request("droid.load_session", { sessionId: id });
-  for (const expected of [undefined, undefined, "More than 3 sessions in a minute; try again in 60 s."]) {
+  for (const expected of [undefined, undefined, "Rate limit reached (3 sessions per minute). Try again in 60 s."]) {
     expect((await forking.client.request("droid.fork_session", {})).error?.message).toBe(expected);
   }
 });
@@ -61,7 +61,7 @@ test.each(orders)("messages of /%s a minute count for /%s", async (first, second
   const { id } = await one.create();
   await other.open(id);
   expect([await one.send(id), await other.send(id)]).toEqual(["done", "done"]);
-  const words = "refused: More than 2 messages in a minute; try again in 60 s.";
+  const words = "refused: Rate limit reached (2 messages per minute). Try again in 60 s.";
   expect([await one.send(id), await other.send(id)]).toEqual([words, words]);
 });
 
@@ -74,7 +74,7 @@ test.each(orders)(
     const { id } = await one.create();
     const { id: another } = await other.create();
     for (let at = 0; at < 3; at += 1) expect(await one.send(id, large)).toBe("done");
-    const words = "refused: Messages of this user wait with 27000000 characters. Wait for an answer.";
+    const words = "refused: Limit for waiting messages reached (27000000 characters). Wait for an answer.";
     expect(await other.send(another, large)).toBe(words);
     await pool.get(id)?.interrupt();
     expect(await other.send(another, large)).toBe("done");

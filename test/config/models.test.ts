@@ -36,7 +36,7 @@ test("models with nothing below are no models", async () => {
   }
 });
 
-const variable = /has a variable that cannot be read: write \$\{NAME\}$/;
+const variable = /has a malformed variable\. Write \$\{NAME\}$/;
 test.each([
   ["apiKey", "$" + "{KEY"],
   ["apiKey", "sk-$" + "{}"],
@@ -71,11 +71,11 @@ test.each([
   ["models: [{id: x}]", /models\.entries\.0\.provider: is missing$/],
   ["models: [{provider: ollama}]", /models\.entries\.0\.id: is missing$/],
   ["models: [{id: x, provider: 3}]", /models\.entries\.0\.provider: must be text, got a number$/],
-  ["models: [{id: x, provider: a, apiKey: ''}]", /models\.entries\.0\.apiKey: is empty: leave it out/],
-  ["models: [{id: offline, provider: a}]", /models\.entries\.0\.id: "offline" stands for the offline model/],
-  ["models: [{id: 'script:x', provider: a}]", /models\.entries\.0\.id: "script:x" stands for scripted models/],
-  ["models: {aliases: {offline: x}}", /models\.aliases\.offline: "offline" stands for the offline model/],
-  ["models: {aliases: {'script:a.yaml': x}}", /models\.aliases\.script:a\.yaml: "script:a\.yaml" stands for/],
+  ["models: [{id: x, provider: a, apiKey: ''}]", /models\.entries\.0\.apiKey: is empty\. Leave it out/],
+  ["models: [{id: offline, provider: a}]", /models\.entries\.0\.id: "offline" is reserved for the offline model/],
+  ["models: [{id: 'script:x', provider: a}]", /models\.entries\.0\.id: "script:x" is reserved for scripted models/],
+  ["models: {aliases: {offline: x}}", /models\.aliases\.offline: "offline" is reserved for the offline model/],
+  ["models: {aliases: {'script:a.yaml': x}}", /models\.aliases\.script:a\.yaml: "script:a\.yaml" is reserved for/],
   ["models: [{id: a b, provider: ollama}]", /models\.entries\.0\.id: must have no spaces/],
   [
     "models: [{id: x, provider: ollama, apikey: k}]",
@@ -95,8 +95,11 @@ test.each([
   ["models: {aliases: {a: ''}}", /models\.aliases\.a: must not be empty$/],
   ["network: {caFile: ''}", /network\.caFile: must not be empty$/],
   ["fetch: {allowPrivate: all}", /fetch\.allowPrivate: must be a list, got text$/],
-  ["fetch: {allowPrivate: [localhost, 127.0.0.1/99]}", /fetch\.allowPrivate\.1: "127\.0\.0\.1\/99" is not a block/],
-  ["fetch: {allowPrivate: ['http://x']}", /fetch\.allowPrivate\.0: "http:\/\/x" is an address of a page/],
+  [
+    "fetch: {allowPrivate: [localhost, 127.0.0.1/99]}",
+    /fetch\.allowPrivate\.1: "127\.0\.0\.1\/99" is not a valid block/,
+  ],
+  ["fetch: {allowPrivate: ['http://x']}", /fetch\.allowPrivate\.0: "http:\/\/x" is a URL/],
 ])("%j is one line that names the place", async (text, message) => {
   await write(text);
   await expect(loadUserConfig(home)).rejects.toMatchObject({
@@ -189,7 +192,9 @@ test("the file is written whole, for its owner alone, and where a link says that
 test("a file that changed meanwhile is not overwritten", async () => {
   const fromNothing = await withModels(home, addition);
   await write("model: mine\n");
-  await expect(writeConfig(fromNothing)).rejects.toMatchObject({ message: expect.stringContaining("meanwhile") });
+  await expect(writeConfig(fromNothing)).rejects.toMatchObject({
+    message: expect.stringContaining("changed in the meantime"),
+  });
   const fromSomething = await withModels(home, addition);
   await write("model: other\n");
   await expect(writeConfig(fromSomething)).rejects.toMatchObject({ code: "config_invalid" });
@@ -308,16 +313,16 @@ test("what is not understood is named and left out, and a key is never quoted", 
   );
   expect(entries).toEqual([{ id: "m", provider: "openai", model: "m", baseUrl: good.baseUrl }]);
   expect(notes).toEqual([
-    'customModels[0]: "enableThinking" is not known and is left out.',
-    "customModels[0]: apiKey is not what it should be and is left out.",
-    "customModels[0]: extraHeaders is not what it should be and is left out.",
-    "customModels[0]: maxOutputTokens is not what it should be and is left out.",
-    'customModels[1] is left out: its provider is "bedrock-converse"; known are anthropic, openai, generic-chat-completion-api.',
-    "customModels[2] is left out: it has no baseUrl.",
-    "customModels[3] is left out: it names no model.",
-    'customModels[4] is left out: id: "offline" stands for the offline model: choose another name.',
-    'customModels[5] is left out: duplicate "m".',
-    "customModels[6] is left out: it is not an object.",
+    'customModels[0]: skipped the unknown key "enableThinking".',
+    "customModels[0]: skipped apiKey, which has the wrong type.",
+    "customModels[0]: skipped extraHeaders, which has the wrong type.",
+    "customModels[0]: skipped maxOutputTokens, which has the wrong type.",
+    'Skipped customModels[1]: unknown provider "bedrock-converse"; available: anthropic, openai, generic-chat-completion-api.',
+    "Skipped customModels[2]: it has no baseUrl.",
+    "Skipped customModels[3]: it names no model.",
+    'Skipped customModels[4]: id: "offline" is reserved for the offline model. Choose another name.',
+    'Skipped customModels[5]: duplicate "m".',
+    "Skipped customModels[6]: it is not an object.",
   ]);
   expect(await read('{"theme": "dark"}')).toEqual({ entries: [], notes: [] });
 });
@@ -335,7 +340,7 @@ test("an id is one that runs can ask for, whatever the name is", async () => {
   expect(entries[0]?.displayName).toBe(names[0]);
   const changed = [0, 1, 2, 4, 6].map((index) => {
     const id = [...ids, "a-b-c"][index];
-    return `customModels[${index}]: its id has characters that an id cannot have; it is "${id}" here.`;
+    return `customModels[${index}]: its id has invalid characters, so it becomes "${id}".`;
   });
   expect(notes).toEqual(changed);
 });

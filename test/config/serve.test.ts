@@ -109,15 +109,15 @@ test.each([
   ],
   [
     oneUser(`{ name: a, role: user, tokens: ["${hash("a")}"] }, { name: b, role: admin, tokens: ["${hash("a")}"] }`),
-    "serve.users.1.tokens.0: is there already: each token has one user",
+    "serve.users.1.tokens.0: is a duplicate: each token belongs to one user",
   ],
   [
     oneUser("{ name: local, role: user, tokens: [] }"),
-    'serve.users.0.name: "local" is the user of this machine\'s own token: choose another name',
+    'serve.users.0.name: "local" is reserved for this machine\'s own token. Choose another name',
   ],
   [
     oneUser('{ name: "a b", role: user, tokens: [] }'),
-    "serve.users.0.name: must be letters, digits and . _ @ + -, at most 64 of them",
+    "serve.users.0.name: must have 1 to 64 letters, digits, or characters of . _ @ + -",
   ],
   [
     oneUser("{ name: ann, role: user, tokens: [], folders: [work] }"),
@@ -125,15 +125,12 @@ test.each([
   ],
   [
     oneUser("{ name: ann, role: admin, tokens: [], models: [offline] }"),
-    'serve.users.0.models: is for the role user, and "ann" has admin: remove it',
+    'serve.users.0.models: applies only to the role user, but "ann" has admin. Remove it',
   ],
   ["serve: { hosts: ['https://a.example'] }", "serve.hosts.0: must be a name without http://"],
-  ["serve: { hosts: ['a.example:80'] }", "serve.hosts.0: must be a name without a port: every port counts"],
-  ["serve: { hosts: ['A.example'] }", "serve.hosts.0: must be written in small letters"],
-  [
-    "serve: { hosts: ['*.example'] }",
-    "serve.hosts.0: must be the name or the address of a machine, such as agent.example.org",
-  ],
+  ["serve: { hosts: ['a.example:80'] }", "serve.hosts.0: must be a name without a port; it covers every port"],
+  ["serve: { hosts: ['A.example'] }", "serve.hosts.0: must be lower case"],
+  ["serve: { hosts: ['*.example'] }", "serve.hosts.0: must be a host name or address, such as agent.example.org"],
   [
     "serve: { origins: ['https://a.example/'] }",
     "serve.origins.0: must be an origin as a browser writes it, without a path: https://a.example",
@@ -141,7 +138,7 @@ test.each([
   ["serve: { origins: ['*'] }", "serve.origins.0: must be an origin, such as https://agent.example.org"],
   [
     "serve: { origins: ['null'] }",
-    'serve.origins.0: "null" is what every sandboxed page and local file has: it cannot be let in',
+    'serve.origins.0: "null" cannot be allowed, because every sandboxed page and local file has this origin',
   ],
   [
     "serve: { timeouts: { ping: soon } }",
@@ -179,6 +176,6 @@ test("another file that was named must be there", async () => {
   const file = join(home, "none.yaml");
   await expect(loadUserConfig(home, { file })).rejects.toMatchObject({
     code: "config_invalid",
-    message: expect.stringMatching(/none\.yaml: there is no such file$/),
+    message: expect.stringMatching(/none\.yaml: the file does not exist$/),
   });
 });

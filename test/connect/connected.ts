@@ -106,7 +106,7 @@ export async function connected(answer: (turn: Turn) => unknown, options: Connec
       },
     },
     {
-      target: { url: new URL(url), token, tokenWords: "No token was given." },
+      target: { url: new URL(url), token, tokenWords: "No token given." },
       start: { userId: "ann", sessionParams: {} },
       isJson: false,
       input: isPerson ? { terminal: { input, output: drawn } } : { lines: input },

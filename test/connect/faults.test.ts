@@ -48,17 +48,17 @@ describe("the first connection", () => {
     const port = await listening(server);
     await new Promise((resolve) => servers.pop()?.close(resolve));
     expect(await faultAt(`ws://127.0.0.1:${port}/ws`)).toBe(
-      "A could not be reached: nothing listens there. Is the server running? tinman serve starts one.",
+      "Cannot reach A: nothing listens there. Start a server with tinman serve.",
     );
   });
 
   test.each([
-    [401, "A wants a token that it knows (401). Here it comes from."],
-    [403, "A does not allow this (403): its host may be missing in serve.hosts, or the token's role is not enough."],
-    [404, "There is nothing at A (404). The API of tinman serve is at /ws."],
-    [503, "A takes no connections now (503): it is stopping, or has too many."],
-    [200, "A is no WebSocket: it answered with HTTP 200."],
-    [302, "A is no WebSocket: it answered with HTTP 302."],
+    [401, "A rejected the token (401). Here it comes from."],
+    [403, "A denied access (403). Its host may be missing in serve.hosts, or the token's role is too low."],
+    [404, "Nothing found at A (404). The API of tinman serve is at /ws."],
+    [503, "A accepts no connections now (503): it is stopping, or has too many."],
+    [200, "A is not a WebSocket: it answered with HTTP 200."],
+    [302, "A is not a WebSocket: it answered with HTTP 302."],
   ])("that is answered with %i", async (status, words) => {
     const server = await fakeServer(parrot);
     server.refuse(status);
@@ -66,13 +66,13 @@ describe("the first connection", () => {
   });
 
   test.each([
-    ["something that is not HTTP", "220 mail.example.org\r\n", "A could not be reached: it is no WebSocket."],
+    ["something that is not HTTP", "220 mail.example.org\r\n", "Cannot reach A: it is not a WebSocket."],
     [
       "a handshake that is none",
       "HTTP/1.1 101 Yes\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n",
-      "A could not be reached: it is no WebSocket.",
+      "Cannot reach A: it is not a WebSocket.",
     ],
-    ["nothing", "", "A could not be reached: the other side hung up."],
+    ["nothing", "", "Cannot reach A: the other side closed the connection."],
   ])("that is answered with %s", async (_, text, words) => {
     const port = await saying(text);
     expect(await faultAt(`ws://127.0.0.1:${port}/ws`)).toBe(words);
@@ -81,7 +81,7 @@ describe("the first connection", () => {
   test("with TLS to a server without it", async () => {
     const port = await saying("HTTP/1.1 400 Bad Request\r\n\r\n");
     expect(await faultAt(`wss://127.0.0.1:${port}/ws`)).toBe(
-      "A could not be reached: it does not speak TLS: an address without TLS begins with ws://.",
+      "Cannot reach A: it does not speak TLS. Use ws:// for an address without TLS.",
     );
   });
 
@@ -93,8 +93,8 @@ describe("the first connection", () => {
       execFileSync("openssl", [...words.split(" "), "-keyout", key, "-out", cert], { stdio: "ignore" });
       const port = await listening(createHttps({ key: readFileSync(key), cert: readFileSync(cert) }));
       expect(await faultAt(`wss://127.0.0.1:${port}/ws`)).toBe(
-        "A could not be reached: its certificate is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT). " +
-          "NODE_EXTRA_CA_CERTS names a file with more of them.",
+        "Cannot reach A: its certificate is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT). " +
+          "Set NODE_EXTRA_CA_CERTS to a file with additional certificates.",
       );
     } finally {
       rmSync(folder, { recursive: true });
@@ -102,13 +102,13 @@ describe("the first connection", () => {
   });
 
   test.each([
-    ["ENOTFOUND", "there is no such host"],
+    ["ENOTFOUND", "the host does not exist"],
     ["EAI_AGAIN", "the host's name could not be looked up"],
-    ["EHOSTUNREACH", "there is no way to that host"],
+    ["EHOSTUNREACH", "no route to the host"],
     ["EMFILE", "what the system says"],
   ])("that fails with %s", (code, words) => {
     const error = Object.assign(new Error("what the system says"), { code });
-    const fault = `A could not be reached: ${words}.`;
+    const fault = `Cannot reach A: ${words}.`;
     expect(faultOfError(error, "A").message).toBe(fault);
     expect(faultOfError(new AggregateError([error, error]), "A").message).toBe(fault);
   });

@@ -87,13 +87,13 @@ describe("with Tinman's own server", () => {
     input.write("hello\n");
     await said("one ");
     cut();
-    await said("Connected again.");
+    await said("Reconnected.");
     first.goOn();
     await said("two. \n");
     input.end("hello\n");
     await said("three ");
     cut();
-    await said("Connected again.", 2);
+    await said("Reconnected.", 2);
     second.goOn();
     expect([await code, stdout.text()]).toEqual([0, "one two. \nLet me see. three four.\n"]);
   });

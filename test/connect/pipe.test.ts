@@ -64,7 +64,7 @@ describe("lines of a pipe", () => {
   test("that are no commands are told, and make the run fail", async () => {
     const { stdout, stderr, code } = await finished(parrot, "/nonsense\nhello\n");
     expect({ stdout, code }).toEqual({ stdout: "You said: hello\n", code: 1 });
-    expect(stderr).toContain("[There is no /nonsense; /help lists what there is.]\n");
+    expect(stderr).toContain("[Unknown command /nonsense. /help lists the commands.]\n");
   });
 });
 
@@ -96,7 +96,7 @@ describe("the exit code", () => {
   });
 
   test.each([
-    ["model_empty", "[The model answered with nothing. (model_empty)]\n"],
+    ["model_empty", "[The model returned an empty reply. (model_empty)]\n"],
     ["odd", "[The answer ended: odd.]\n"],
   ])("of an answer that was completed with the code %s is 1", async (code, words) => {
     const run = await finished((turn) => {
@@ -123,7 +123,7 @@ describe("the exit code", () => {
         : undefined;
     input.end("1\n2\n");
     expect(await code).toBe(1);
-    expect(stderr.text()).toContain("[The message was not taken: Too many messages wait.]\n");
+    expect(stderr.text()).toContain("[The server did not accept the message: Too many messages wait.]\n");
     expect(server.of("sendUserMessage").length).toBe(2);
   });
 
@@ -152,7 +152,7 @@ describe("the exit code", () => {
     expect(stdout.text()).toBe("endless\n");
   });
 
-  test("when nobody reads any more is 141", async () => {
+  test("when the reader is gone is 141", async () => {
     const { code, said, stdout, input } = await connected((turn) => turn.chunk("endless"));
     input.write("hello\n");
     await said("endless");

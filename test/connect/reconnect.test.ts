@@ -3,7 +3,7 @@ import { closeAll, connected, fakeServer, parrot } from "./connected.ts";
 
 afterEach(closeAll);
 
-const back = "[The connection was lost (1006).]\n[Trying again in 0.001 s (1 of 10).]\n";
+const back = "[The connection was lost (1006).]\n[Reconnecting in 0.001 s (1 of 10).]\n";
 
 describe("a connection that is lost", () => {
   test("in the middle of an answer comes back, and only what is missing is printed", async () => {
@@ -18,7 +18,7 @@ describe("a connection that is lost", () => {
     input.end("hello\n");
     expect([await code, stdout.text()]).toEqual([0, "one two three\n"]);
     expect(server.of("resumeSession")).toEqual([{ sessionId: "s-1", afterSeq: 2 }]);
-    expect(stderr.text()).toContain(`${back}[Connected again.]\n`);
+    expect(stderr.text()).toContain(`${back}[Reconnected.]\n`);
   });
 
   test("while an answer ended has the rest of it", async () => {
@@ -48,18 +48,18 @@ describe("a connection that is lost", () => {
     };
     input.end("hello\n");
     expect([await code, stdout.text()]).toEqual([1, "one \nother \n"]);
-    expect(stderr.text()).toContain("[What was printed of this answer is not what the server has. Here it is anew:]\n");
+    expect(stderr.text()).toContain("[The answer printed above was wrong. The server's version:]\n");
   });
 
   describe.each([
     ["a pipe", false],
     ["a terminal", true],
   ])("to a server that was killed, in %s:", (_, isPerson) => {
-    const differs = "[What was printed of this answer is not what the server has.";
+    const differs = "[The answer printed above was wrong";
 
     test.each([
-      ["that lost the last words of the answer", 4, "one \n", `${differs} Here it is anew:]\n`],
-      ["that lost all of it", 0, "", `${differs} It has nothing of it.]\n`],
+      ["that lost the last words of the answer", 4, "one \n", `${differs}. The server's version:]\n`],
+      ["that lost all of it", 0, "", `${differs}: the server has none.]\n`],
     ])("one %s says so, and what it has is printed anew", async (__, offset, anew, words) => {
       const { code, stdout, stderr, said, input } = await connected(
         async (turn) => {
@@ -149,13 +149,13 @@ describe("a connection that is lost", () => {
     input.end("hello\n");
     expect(await code).toBe(1);
     expect(pauses).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
-    expect(stderr.text()).toContain("takes no connections now (503)");
-    expect(stderr.text().endsWith("tinman: The connection could not be made again in 10 attempts.\n")).toBe(true);
+    expect(stderr.text()).toContain("accepts no connections now (503)");
+    expect(stderr.text().endsWith("tinman: Could not reconnect after 10 attempts.\n")).toBe(true);
   });
 
   test.each([
-    [401, "wants a token that it knows (401). No token was given."],
-    [403, "does not allow this (403)"],
+    [401, "rejected the token (401). No token given."],
+    [403, "denied access (403)"],
   ])("is not tried again when the server says %i", async (status, words) => {
     const { server, code, stderr, input } = await connected((turn) => {
       server.refuse(status);
@@ -169,7 +169,7 @@ describe("a connection that is lost", () => {
   });
 
   test.each([
-    [1008, "token revoked", "The server has ended the connection (1008): token revoked."],
+    [1008, "token revoked", "The server closed the connection (1008): token revoked."],
     [1009, "", "A message was too long for the server (1009)."],
   ])("by code %i is lost for good", async (closeCode, reason, words) => {
     const { server, code, stderr, input } = await connected(() => {
@@ -221,7 +221,7 @@ describe("a connection that is lost", () => {
     };
     await said("active, started");
     input.write("hello\r");
-    await said("Trying again in 3600 s");
+    await said("Reconnecting in 3600 s");
     input.write("\x04");
     expect(await code).toBe(0);
   });
@@ -235,7 +235,7 @@ describe("a connection that is lost", () => {
       { pauseMs: () => 3_600_000 },
     );
     input.write("hello\n");
-    await said("Trying again in 3600 s");
+    await said("Reconnecting in 3600 s");
     signal("SIGINT");
     expect(await code).toBe(130);
   });

@@ -69,7 +69,7 @@ describe("somebody at a terminal", () => {
       ["call-3", true],
     ]);
     input.write("/result late\r");
-    await said("[No tool call waits for a result.]");
+    await said("[No tool call is waiting for a result.]");
     input.write(ctrlD);
     expect(await code).toBe(0);
   });
@@ -91,11 +91,13 @@ describe("somebody at a terminal", () => {
     input.write("hello\r");
     await said("endless endless ");
     input.write(ctrlC);
-    await said("cancelled.]\n\n[Cancelling the answer. Ctrl-C once more leaves.]\n[The answer ended: cancelled.]\n");
+    await said(
+      "cancelled.]\n\n[Cancelling the answer. Press Ctrl-C again to leave.]\n[The answer ended: cancelled.]\n",
+    );
     input.write(ctrlC);
     expect(await code).toBe(130);
     expect(server.of("stopSession")).toEqual([]);
-    expect(stderr.text().endsWith("[The session stays: --resume s-1 --after 5]\n")).toBe(true);
+    expect(stderr.text().endsWith("[The session is kept. Resume it with --resume s-1 --after 5]\n")).toBe(true);
   });
 
   test("leaves with the second Ctrl-C also when the server does not cancel", async () => {
@@ -104,7 +106,7 @@ describe("somebody at a terminal", () => {
     input.write("hello\r");
     await said("endless");
     input.write(ctrlC);
-    await said("Ctrl-C once more leaves.");
+    await said("Press Ctrl-C again to leave.");
     input.write(ctrlC);
     expect(await code).toBe(130);
   });
@@ -135,15 +137,15 @@ describe("somebody at a terminal", () => {
     input.write("/cancel\r/stop\r/resume\r/resume none\r/wrong\r/help\r");
     for (const words of [
       "[No answer is running.]",
-      "[There is no session.]",
-      "[Which session? /resume <id>, and /sessions lists them.]",
+      "[No session yet.]",
+      "[Missing session id. Use /resume <id>; /sessions lists the ids.]",
       "[Invalid params]",
-      "[There is no /wrong; /help lists what there is.]",
+      "[Unknown command /wrong. /help lists the commands.]",
       "[/quit                     leave, and keep the session]",
     ])
       await said(words);
     input.write("/resume s-1\r");
-    await said("[This is session s-1 now.]");
+    await said("[Continuing session s-1.]");
     input.write("hello\r");
     await said("You said: hello\n");
     expect(server.of("sendUserMessage")).toEqual([{ sessionId: "s-1", message: "hello" }]);

@@ -75,7 +75,9 @@ describe("a tool call", () => {
     };
     input.end("hello\n");
     expect(await code).toBe(0);
-    expect(stderr.text()).toContain("[The result of call-1 was not taken: Invalid params: nobody waits for it]\n");
+    expect(stderr.text()).toContain(
+      "[The server did not accept the result of call-1: Invalid params: nobody waits for it]\n",
+    );
   });
 });
 
@@ -88,7 +90,7 @@ describe("a command for tool calls", () => {
     const call = JSON.stringify({ toolCallId: "call-1", toolName: "add", arguments: { a: 1, b: "\x1b[2J" } });
     expect([await code, stdout.text()]).toEqual([
       0,
-      `${call} out\n\nerr\n\nThe tool's command ended with exit code 7.!\n`,
+      `${call} out\n\nerr\n\nThe tool's command failed with exit code 7.!\n`,
     ]);
   });
 
@@ -114,7 +116,7 @@ describe("a command for tool calls", () => {
   test("takes only so long", async () => {
     const never = new AbortController().signal;
     expect(await runToolCommand("echo begun; sleep 600", {}, never, { timeoutMs: 300 })).toEqual({
-      result: "begun\n\nIt was ended after 0.3 s.",
+      result: "begun\n\nIt timed out after 0.3 s.",
       isError: true,
     });
   });

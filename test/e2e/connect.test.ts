@@ -75,7 +75,7 @@ describe("tinman connect", () => {
     expect([refused.code, refused.stdout, refused.stderr]).toEqual([
       1,
       "",
-      `tinman: ${server.url} wants a token that it knows (401). The token came from ${path}.\n`,
+      `tinman: ${server.url} rejected the token (401). The token came from ${path}.\n`,
     ]);
   });
 
@@ -89,20 +89,20 @@ describe("tinman connect", () => {
     const given = await bench.tinman(["connect", address, "--token-file", path]);
     expect([given.code, given.stderr.split("\n")[0]]).toEqual([
       0,
-      `tinman: The token goes to 0.0.0.0:${port} in the clear: wss:// would hide it.`,
+      `tinman: The token is sent to 0.0.0.0:${port} unencrypted. Use wss:// to encrypt it.`,
     ]);
     expect(server.headers.map(({ authorization }) => authorization)).toEqual([undefined, "Bearer of-the-machine"]);
   });
 
   it.each([
-    [["ftp://example.org"], "ftp:// is not spoken here: an address begins with ws:// or wss://."],
-    [["--after", "3"], "--after goes with --resume only."],
+    [["ftp://example.org"], "Unsupported scheme ftp:// in the address. Use ws:// or wss://."],
+    [["--after", "3"], "--after needs --resume."],
     [
       ["--resume", "s-1", "--model", "x"],
       "error: option '--resume <session-id>' cannot be used with option '-m, --model <id>'",
     ],
     [["--token-file", "none"], "--token-file: ENOENT: no such file or directory, open 'none'"],
-    [["--token-file", "empty"], "There is no token in empty."],
+    [["--token-file", "empty"], "No token in empty."],
     [["--tools", "empty"], "--tools: empty is not valid JSON."],
     [["--tools", "object.json"], '--tools: object.json must be a list of objects with a "name".'],
   ])("%j is a fault of the command line", async (args, words) => {
@@ -120,7 +120,7 @@ describe("tinman connect", () => {
     const { code, stderr } = await bench.tinman(["connect", `127.0.0.1:${port}`], { stdin: "hello\n" });
     expect([code, stderr]).toEqual([
       1,
-      `tinman: ws://127.0.0.1:${port}/ws could not be reached: nothing listens there. Is the server running? tinman serve starts one.\n`,
+      `tinman: Cannot reach ws://127.0.0.1:${port}/ws: nothing listens there. Start a server with tinman serve.\n`,
     ]);
   });
 

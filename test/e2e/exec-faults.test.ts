@@ -136,7 +136,7 @@ describe("pipes", () => {
     ]) {
       const run = await bench.shell(`tinman ${args} > /dev/full`);
       expect([args, run.code]).toEqual([args, 1]);
-      expect(run.stderr).toMatch(/tinman: Standard output cannot be written: .*ENOSPC.*\n$/);
+      expect(run.stderr).toMatch(/tinman: Cannot write standard output: .*ENOSPC.*\n$/);
     }
   });
 

@@ -67,7 +67,7 @@ describe("the prompt", () => {
        tinman exec "Just reply CLOSED." <&-`,
     );
     const line =
-      'tinman: Standard input was not used. To send it along with the prompt, add -: git diff | tinman exec "review this" -\n';
+      'tinman: Standard input was not read. To add it to the prompt, add -: git diff | tinman exec "review this" -\n';
     expect(run).toEqual({
       code: 0,
       signal: null,

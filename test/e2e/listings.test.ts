@@ -106,7 +106,7 @@ test("doctor finds the text of a write that was cut off", async () => {
       {
         name: "writes",
         status: "warning",
-        detail: `/ws/a b.txt may be half-written; its whole new text is in ${left}`,
+        detail: `/ws/a b.txt may be half-written; its complete new text is in ${left}`,
       },
     ]),
   ]);
@@ -198,7 +198,7 @@ test("a turn without its end has no last end, and a log that cannot be read is c
       expect(await own.tinman(args)).toMatchObject({
         code: 0,
         stdout,
-        stderr: `tinman: 1 session log cannot be read and is not listed: ${path}. tinman sessions show <id> says why.\n`,
+        stderr: `tinman: 1 session log cannot be read and is not listed: ${path}. tinman sessions show <id> prints the reason.\n`,
       });
     }
   } finally {

@@ -57,7 +57,7 @@ test("what would be added is shown without its keys, and nothing is written", as
       apiKey: ${reference}
 `);
   expect(stderr).toBe(
-    `tinman: customModels[0]: "temperature" is not known and is left out.\ntinman: Nothing is written. With --write this is added to ${config()}, with its keys.\n`,
+    `tinman: customModels[0]: skipped the unknown key "temperature".\ntinman: Nothing was written. --write adds this to ${config()}, including keys.\n`,
   );
   await expect(stat(config())).rejects.toThrow("ENOENT");
 });
@@ -80,8 +80,8 @@ test("--write adds them to the configuration, and such a model then answers to i
     }
 
     const again = await bench.tinman(["models", "import", "--write"]);
-    expect(again).toMatchObject({ code: 0, stdout: `${settings()} has nothing to add.\n` });
-    expect(again.stderr).toBe('tinman: "custom:My-Model-0" is in the configuration already and stays as it is.\n');
+    expect(again).toMatchObject({ code: 0, stdout: `${settings()} has no models to add.\n` });
+    expect(again.stderr).toBe('tinman: "custom:My-Model-0" is already in the configuration and stays unchanged.\n');
     expect(await readFile(config(), "utf8")).toBe(text);
   } finally {
     await server.close();
@@ -96,7 +96,7 @@ test("an address with a password in it is left out with words; an entry that is 
   const { code, stdout, stderr } = await bench.tinman(["models", "import", "--write"]);
   expect([code, stdout]).toEqual([0, `Added to ${config()}:\n  custom:A-b-1\n`]);
   expect(stderr).toBe(
-    `tinman: customModels[1]: its id has characters that an id cannot have; it is "custom:A-b-1" here.\ntinman: "custom:My-Model-0" is left out: baseUrl must not contain a user or password: use apiKey or headers.\n`,
+    `tinman: customModels[1]: its id has invalid characters, so it becomes "custom:A-b-1".\ntinman: Skipped "custom:My-Model-0": baseUrl must not contain a user or password: use apiKey or headers.\n`,
   );
   expect(await readFile(config(), "utf8")).not.toContain("url-secret");
 });
@@ -132,7 +132,7 @@ test("a result that would not be valid is refused, and so is what cannot be read
   ]);
   await bench.file("broken.json", '{"customModels": [{"apiKey": "sk-very-secret" ');
   const broken = await bench.tinman(["models", "import", "--from", "broken.json"]);
-  expect([broken.code, broken.stderr]).toEqual([2, "tinman: broken.json does not hold a JSON object.\n"]);
+  expect([broken.code, broken.stderr]).toEqual([2, "tinman: broken.json does not contain a JSON object.\n"]);
 });
 
 test("no other command takes anything from such a file", async () => {

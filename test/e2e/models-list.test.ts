@@ -65,7 +65,7 @@ models:
     ["offline", "tinman", "200000 tokens", "no key"],
   ]);
   expect(part(stdout, "Other names:")).toEqual([["near", "means local"]]);
-  expect(stdout).toContain("\nA model that is not known is replaced by local.\n");
+  expect(stdout).toContain("\nUnknown models are replaced by local.\n");
   const unset = 'The configuration of model "shut" needs DEMO_KEY, which is not set.';
   expect(part(stdout, "Not usable:").slice(0, 3)).toEqual([
     ["shut", unset],
@@ -137,7 +137,7 @@ test("a default without its key is marked where it is told why; doctor fails wit
   expect(JSON.parse(doctor.stdout).checks).toContainEqual({
     name: "model",
     status: "failed",
-    detail: `claude-opus-5-5 is used when a run names none. ${why}`,
+    detail: `default model claude-opus-5-5 is unusable. ${why}`,
   });
   expect(await bench.tinman(["doctor"], { env: { ANTHROPIC_API_KEY: "x" } })).toMatchObject({ code: 0 });
 });
@@ -218,7 +218,7 @@ test("a misspelt command of a group is said to be one", async () => {
 test("TINMAN_MODEL is the model of every run", async () => {
   const { stdout } = await bench.tinman(["models"], { env: { TINMAN_MODEL: "groq/x", GROQ_API_KEY: "k" } });
   expect(part(stdout)[0]).toEqual(["* groq/x", "groq", "128000 tokens", "GROQ_API_KEY"]);
-  expect(stdout).toContain("* is used by every run: TINMAN_MODEL says so.\n");
+  expect(stdout).toContain("* is used by every run, because TINMAN_MODEL is set.\n");
 });
 
 test("--discover asks four servers, changes nothing, and says what it found of each", async () => {

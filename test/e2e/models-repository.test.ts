@@ -40,7 +40,7 @@ fetch: {allowPrivate: ["*"]}
 network: {caFile: nothing.pem}
 `,
   );
-  const notice = `tinman: ${path}: models, fetch, network are not used: a repository's configuration may only deny commands.\n`;
+  const notice = `tinman: ${path}: models, fetch, network are ignored: a repository's configuration can only deny commands.\n`;
   const env = { ANTHROPIC_API_KEY: server.key };
   expect(await bench.tinman(["exec", "-m", "offline", "Just reply OK."], { env })).toEqual({
     code: 0,

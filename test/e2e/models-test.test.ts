@@ -30,9 +30,9 @@ test("a model that answers: where, how soon, what, and for how many tokens", asy
     new RegExp(
       [
         `^mine \\(anthropic\\) at ${server.url}/v1, with the key of DEMO_KEY`,
-        `first event after ${seconds}, whole answer after ${seconds}`,
+        `first event after ${seconds}, complete reply after ${seconds}`,
         "answer: OK",
-        "tokens: 30 in, 4 read from and 0 written to a cache, 2 out\n$",
+        "tokens: 30 in, 4 read from and 0 written to the cache, 2 out\n$",
       ].join("\n"),
     ),
   );
@@ -68,7 +68,7 @@ test("tries that failed are shown, in both formats", async () => {
   server.enqueue(busy, { text: ["OK"], usage: { input: 30, output: 2 } });
   const text = await run();
   expect(text.stdout).toContain(
-    "\ntry 1 failed, the next one follows in 0.001 s: Anthropic is overloaded (529): Overloaded.\nfirst",
+    "\nattempt 1 failed, retrying in 0.001 s: Anthropic is overloaded (529): Overloaded.\nfirst",
   );
   server.enqueue(busy, { text: ["OK"], usage: { input: 30, output: 2 } });
   const { code, stdout } = await run(["--json"]);
@@ -103,7 +103,7 @@ test("an answer that never comes is not waited for longer than --timeout", async
   expect(JSON.parse(stdout)).toMatchObject({
     ok: false,
     firstEventMs: null,
-    error: { code: "timeout", message: "There was no whole answer within 0.3 s." },
+    error: { code: "timeout", message: "No complete reply within 0.3 s." },
     exitCode: 3,
   });
   await server.until(() => server.requests[0]?.aborted === true);
@@ -126,7 +126,7 @@ test("a refusal and an answer of nothing are failures", async () => {
   server.enqueue({ fault: "empty-answer" }, { fault: "empty-answer" });
   expect(await run()).toMatchObject({
     code: 1,
-    stdout: expect.stringContaining(": The model answered with nothing.\n"),
+    stdout: expect.stringContaining(": The model returned an empty reply.\n"),
   });
 });
 
@@ -151,6 +151,6 @@ test("any model can be tried; one that is not known is a usage error", async () 
   expect((await bench.tinman(["models", "test"])).code).toBe(2);
   expect((await bench.tinman(["models", "test", "offline", "--timeout", "soon"])).code).toBe(2);
   const replaced = await bench.tinman(["models", "test", "mine"], { env: { TINMAN_MODEL: "offline" } });
-  expect(replaced.stdout).toMatch(/^TINMAN_MODEL takes the place of mine\.\noffline /);
+  expect(replaced.stdout).toMatch(/^TINMAN_MODEL replaces mine\.\noffline /);
   expect(server.requests).toEqual([]);
 });

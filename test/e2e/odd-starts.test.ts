@@ -77,7 +77,7 @@ describe("text that is not UTF-8", () => {
 
   test("as context is sent as far as it can be read, and stderr says so", async () => {
     const run = await bench.shell('tinman exec "Just reply OK." - < ../latin1.txt');
-    const stderr = "tinman: Standard input is not valid UTF-8: what could not be read is sent as \ufffd.\n";
+    const stderr = "tinman: Standard input is not valid UTF-8; invalid bytes were replaced by \ufffd.\n";
     expect(run).toEqual({ code: 0, signal: null, stdout: "OK\n", stderr });
   });
 

@@ -240,7 +240,7 @@ describe("rules of the configuration", () => {
     );
     const run = await ruled.tinman(["policy", "explain", "--json", "--cwd", repository, "make all"]);
     const path = join(await realpath(repository), ".tinman", "config.yaml");
-    const words = "model, permissions.allow are not used: a repository's configuration may only deny commands.";
+    const words = "model, permissions.allow are ignored: a repository's configuration can only deny commands.";
     expect(run).toMatchObject({ code: 0, stderr: `tinman: ${path}: ${words}\n` });
     expect(JSON.parse(run.stdout).verdicts).toEqual({ ...everywhere("denied"), unsafe: "runs" });
   });
@@ -338,23 +338,20 @@ cases:
 
   const wrong: readonly (readonly [document: unknown, words: string])[] = [
     ["cases: []", "cases is empty, so nothing would be tested"],
-    ["", "the file must hold an object with cases"],
-    ["[]", "the file must hold an object with cases"],
+    ["", "the file must contain an object with cases"],
+    ["[]", "the file must contain an object with cases"],
     ["cases: ls", "cases must be a list"],
     ["cases: [ls]", "cases[0] must be an object with a command"],
-    ["case: []", "case is not known; the file holds cases"],
-    ["cases: [{ command: ls, class: read }, { class: read }]", "cases[1].command must be a text"],
+    ["case: []", "case is unknown; available: cases"],
+    ["cases: [{ command: ls, class: read }, { class: read }]", "cases[1].command must be a string"],
     ["cases: [{ command: ls }]", "cases[0] must have a class, or level and expect"],
     ["cases: [{ command: ls, level: low }]", "cases[0] must have level and expect together"],
     ["cases: [{ command: ls, class: read, expect: runs }]", "cases[0] must have level and expect together"],
     ["cases: [{ command: ls, class: none }]", "cases[0].class must be one of read, low, medium, high, refused"],
     ["cases: [{ command: ls, level: unsafe, expect: runs }]", "cases[0].level must be one of off, low, medium, high"],
     ["cases: [{ command: ls, level: low, expect: ok }]", "cases[0].expect must be one of runs, asks, denied, refused"],
-    [
-      "cases: [{ command: ls, clas: read }]",
-      "cases[0].clas is not known; a case has command, class, level, expect, why",
-    ],
-    ["cases: [{ command: ls, class: read, why: 1 }]", "cases[0].why must be a text"],
+    ["cases: [{ command: ls, clas: read }]", "cases[0].clas is unknown; available: command, class, level, expect, why"],
+    ["cases: [{ command: ls, class: read, why: 1 }]", "cases[0].why must be a string"],
     [{ cases: Array(10_001).fill({ command: "ls", class: "read" }) }, "cases has more than 10000 entries"],
   ];
   test.each(wrong.map(([document, words]) => [words, document] as const))("wrong: %s", async (words, document) => {

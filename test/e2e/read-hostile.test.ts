@@ -77,7 +77,7 @@ describe("A hostile file", () => {
   it("does not keep --timeout from ending the run, and leaves no reader", async () => {
     const child = bench.start(["exec", "--timeout", "2s", ...(await readWords("busy.pdf", busyPdf())).slice(1)]);
     const { code, stderr } = await finished(child);
-    expect([code, stderr]).toEqual([3, "tinman: Stopped after 2 s, as --timeout says.\n"]);
+    expect([code, stderr]).toEqual([3, "tinman: Stopped by --timeout after 2 s.\n"]);
     expect(readersOf(child.pid)).toEqual([]);
   });
 

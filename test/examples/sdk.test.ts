@@ -77,7 +77,7 @@ auto, low
   errors: {
     prints:
       "SessionNotFoundError: load session: Session not found\n" +
-      "SdkError: There is no program no-such-program on PATH.\n" +
+      "SdkError: No program no-such-program on PATH.\n" +
       "BackendGoneError: tinman ended with exit code 2.\ntinman: unknown option '--no-such-option'\n  exit code 2\n" +
       "TimeoutError: The backend did not come to an end within 500 ms.\n",
   },

@@ -38,7 +38,7 @@ export function createMemoryStore(options: { readonly now?: () => number } = {})
     let seq = session.lastSeq;
     for (const event of events) {
       if (event.sessionId !== id) {
-        throw new AgentError("internal", `An event of session ${event.sessionId} came to the log of ${id}.`);
+        throw new AgentError("internal", `Tried to write an event of session ${event.sessionId} to the log of ${id}.`);
       }
       if (event.seq !== seq + 1) {
         throw new AgentError(
@@ -84,9 +84,9 @@ export function createMemoryStore(options: { readonly now?: () => number } = {})
       const { sessionId: id } = first;
       if (!isSessionId(id)) throw invalidId(id);
       if (first.type !== "session.opened" || first.seq !== 1) {
-        throw new AgentError("internal", `A log cannot begin with ${first.type}, number ${first.seq}.`);
+        throw new AgentError("internal", `A log cannot begin with ${first.type}, seq ${first.seq}.`);
       }
-      if (sessions.has(id)) throw new AgentError("session_exists", `Session ${id} exists already.`);
+      if (sessions.has(id)) throw new AgentError("session_exists", `Session ${id} already exists.`);
       const session: MemorySession = {
         lines: [],
         cwd: first.cwd,

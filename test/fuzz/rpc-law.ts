@@ -14,7 +14,7 @@ export function dueFor(bytes: Uint8Array): Due {
   const text = new TextDecoder().decode(bytes);
   if (text.trim() === "") return { kind: "silence", why: "blank" };
   if (entriesOf(text) > mostEntries) {
-    return { kind: "answer", name: `-32700 A line with more than ${mostEntries} entries was left out without id` };
+    return { kind: "answer", name: `-32700 Skipped a line with more than ${mostEntries} entries without id` };
   }
   let value: unknown;
   try {

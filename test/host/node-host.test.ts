@@ -23,7 +23,7 @@ test("output paths stay fresh for many at once and for a later process", async (
   expect(await createNodeHost({ outputsDir }).outputPath("s", "x")).toBe(join(outputsDir, "s", "18-x.txt"));
 });
 
-test("output paths can be written to where a folder above them is a link of the user's", async () => {
+test("output paths is writable to where a folder above them is a link of the user's", async () => {
   const folder = await tempFolder();
   await mkdir(join(folder, "disk"));
   await symlink("disk", join(folder, "home"));

@@ -129,9 +129,9 @@ test("fallbacks that cannot take the request are named, and the next is asked", 
     1_000,
     2_000,
     "claude-opus-5-5",
-    "The fallback moonshine/x is an unknown model.",
+    "Unknown fallback model moonshine/x.",
     "The fallback script:gone cannot be used. gone: no such file",
-    "The fallback script:small is not asked: the conversation does not fit its window of 1000 tokens.",
+    "Skipped the fallback script:small: the conversation does not fit its window of 1000 tokens.",
     "script:c",
   ]);
 });

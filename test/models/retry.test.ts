@@ -195,7 +195,7 @@ describe("retries", () => {
       type: "usage",
       usage: { input: 6, output: 2, cacheRead: 0, cacheWrite: 0, thinking: 0 },
     };
-    const message = "The model answered with nothing.";
+    const message = "The model returned an empty reply.";
     const failure = { code: "model_empty", message, cause: "empty_response" } as const;
     const model = attempts([usage, end], [usage, end]);
     expect(await collect(withRetries(model, instantClock()), request)).toEqual([
@@ -216,7 +216,7 @@ describe("retries", () => {
         ...later,
         failure: {
           code: "model_overloaded",
-          message: "busy It asks for a wait of 70 s, which is over the limit.",
+          message: "busy It asks for a wait of 70 s, over the limit.",
           cause: "overloaded",
         },
       },
@@ -226,7 +226,7 @@ describe("retries", () => {
 
   test("only if the server's pause is within the limit", async () => {
     const model = attempts([{ ...busy, retryAfterMs: 3_600_000 }], [hello, end]);
-    const message = "busy It asks for a wait of 3600 s, which is over the limit.";
+    const message = "busy It asks for a wait of 3600 s, over the limit.";
     expect(await collect(withRetries(model, instantClock()), request)).toEqual([
       { ...busy, retryAfterMs: 3_600_000, failure: { code: "model_overloaded", message, cause: "overloaded" } },
     ]);

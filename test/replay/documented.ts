@@ -304,7 +304,7 @@ export const documented: readonly Reason[] = [
     explains: all(
       inTraces("03_messages"),
       any(
-        response(["droid.add_user_message"], (_, ours) => wordsOf(ours) === "files.0: the data is no PDF"),
+        response(["droid.add_user_message"], (_, ours) => wordsOf(ours) === "files.0: the data is not a PDF"),
         all(wholeTurn, inTurn("10")),
         changed("create_message user", notice("message\\.content\\.N\\.source\\.(mediaType|data)")),
         changed(

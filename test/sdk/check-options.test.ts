@@ -181,7 +181,7 @@ test("what a session is asked for is checked before the backend hears of it", as
 });
 
 test("in a browser, connect must be given", async () => {
-  const told = "needs the option connect here: nothing can be started in a browser.";
+  const told = "needs the option connect: a browser cannot start programs.";
   // @ts-expect-error no options
   expect(await failureOf(() => browser.createSession())).toBe(`TypeError: createSession ${told}`);
   // @ts-expect-error no connect
@@ -200,7 +200,7 @@ test("what connect gives must be a connection", async () => {
   ];
   for (const [value, lacking] of given) {
     expect(await failureOf(() => node.createSession({ connect: async () => value as node.Connection }))).toBe(
-      `TypeError: What connect gave is no connection: it lacks ${lacking}.`,
+      `TypeError: connect returned an invalid connection: it lacks ${lacking}.`,
     );
   }
 });

@@ -53,7 +53,7 @@ describe("one who wants nothing but the result", () => {
     await tell(backend, "t", 3_000, kibibyte);
     expect(await result).toMatchObject({ status: "completed", text: "3000 pieces" });
     expect(() => turn[Symbol.asyncIterator]()).toThrow(
-      new TypeError("The events are gone: there were too many before anybody asked for them."),
+      new TypeError("The events are gone: too many came before iteration began."),
     );
   });
 
@@ -83,14 +83,14 @@ describe("one who looks late", () => {
     await tell(backend, "t", 17, kibibyte.repeat(1024));
     await backend.far.drained();
     expect(() => turn[Symbol.asyncIterator]()).toThrow(
-      new TypeError("The events are gone: there were too many before anybody asked for them."),
+      new TypeError("The events are gone: too many came before iteration began."),
     );
     expect(await turn.result).toMatchObject({ status: "completed", text: "17 pieces" });
   });
 });
 
 describe("one who looks twice", () => {
-  const onceOnly = new TypeError("The events of a turn can be taken once only.");
+  const onceOnly = new TypeError("A turn's events can be iterated only once.");
 
   it("hears of it, and the first loop goes on", async () => {
     const { backend, session } = await open();

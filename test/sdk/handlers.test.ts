@@ -281,18 +281,18 @@ const replies: Readonly<Record<string, readonly [unknown, object, string?]>> = {
   "too few": [
     ["Red"],
     { cancelled: true, answers: [] },
-    "The handler must give 2 answers, each text or texts; answered as cancelled.",
+    "The handler must return 2 answers, each a string or a list of strings; answered as cancelled.",
   ],
   "too many": [
     ["Red", "S", "?"],
     { cancelled: true, answers: [] },
-    "The handler must give 2 answers, each text or texts; answered as cancelled.",
+    "The handler must return 2 answers, each a string or a list of strings; answered as cancelled.",
   ],
   none: [undefined, { cancelled: true, answers: [] }],
   "no list": [
     "Red",
     { cancelled: true, answers: [] },
-    "The handler must give 2 answers, each text or texts; answered as cancelled.",
+    "The handler must return 2 answers, each a string or a list of strings; answered as cancelled.",
   ],
 };
 
@@ -360,8 +360,8 @@ describe("without a handler", () => {
       expect(await answerTo("ask_user", { questions }, id)).toMatchObject({ cancelled: true });
     }
     expect(warnings).toEqual([
-      "onPermission is missing: the backend asks, and every request is answered with cancel.",
-      "onQuestion is missing: the backend asks, and every request is answered with cancel.",
+      "onPermission is missing, so the backend's requests are answered with cancel.",
+      "onQuestion is missing, so the backend's requests are answered with cancel.",
     ]);
     await session.close();
   });

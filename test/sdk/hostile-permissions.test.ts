@@ -68,9 +68,7 @@ describe("a permission", () => {
     await settled();
     answer("proceed_once");
     expect(await answerTo(backend, "r-1")).toEqual([no]);
-    expect(warnings).toEqual([
-      "The backend asked something else under the id of an open request; both were answered with no.",
-    ]);
+    expect(warnings).toEqual(["The backend reused the id of an open request; declined both."]);
     await session.close();
   });
 
@@ -164,7 +162,7 @@ describe("a permission", () => {
     backend.ask("r-3", "droid.ask_user", { sessionId: "other", questions: [] });
     expect([await answerTo(backend, "r-1"), await answerTo(backend, "r-2"), asked]).toEqual([[no], [yes], 1]);
     expect(await answerTo(backend, "r-3")).toEqual([{ cancelled: true, answers: [] }]);
-    expect(warnings).toEqual(Array(2).fill("A request of another session was answered with no: other"));
+    expect(warnings).toEqual(Array(2).fill("Declined a request of another session: other"));
     await session.close();
   });
 

@@ -111,7 +111,7 @@ describe("a turn has what is its own", () => {
     }
     backend.notify(busy, says("m-1", "Ours."), idle);
     expect(await sent).toMatchObject({ text: "Ours." });
-    expect(warnings).toEqual(Array(2).fill("A notification of another session was passed over: other"));
+    expect(warnings).toEqual(Array(2).fill("Skipped a notification of another session: other"));
     await session.close();
   });
 

@@ -149,9 +149,9 @@ describe("a backend that says strange things", () => {
     expect([session.id, await turn.result]).toEqual(["s", hello]);
     expect(events.filter(({ type }) => type === "message")).toHaveLength(1);
     expect(warnings).toEqual([
-      "An answer to a request that had one: 1",
-      "An answer to a request that had one: 2",
-      "An answer to nothing: nobody",
+      "Skipped a response to an already answered request: 1",
+      "Skipped a response to an already answered request: 2",
+      "Skipped a response to an unknown request: nobody",
     ]);
     await session.close();
   });

@@ -188,7 +188,7 @@ test("a session that is resumed in the middle of a turn takes no prompt before i
 test("what cannot be a session or a prompt is refused in words", async () => {
   const nameless = createFakeBackend({ "droid.initialize_session": () => ({ session: { messages: [] }, settings }) });
   await expect(createSession({ connect: nameless.connect })).rejects.toThrow(
-    "The backend did not say which session it opened.",
+    "The backend did not return the session's id.",
   );
   const session = await createSession({ connect: createFakeBackend().connect });
   // @ts-expect-error callers without types make such mistakes

@@ -26,17 +26,14 @@ describe("a backend that cannot be started", () => {
   chmodSync(join(barred, "barred-program"), 0o644);
 
   it.each<[SpawnOptions, string]>([
-    [{ executable: "no-such-program" }, "There is no program no-such-program on PATH."],
-    [{ executable: "droid", env: { PATH: standIns.folder } }, "There is no program droid on PATH."],
-    [{ executable: "/no/such/program" }, "There is no program /no/such/program."],
-    [{ executable: "/no/such/program.mjs" }, "There is no program /no/such/program.mjs."],
-    [{ executable: plain }, `${plain} may not be executed.`],
-    [
-      { executable: "barred-program", env: { PATH: barred } },
-      "The program barred-program on PATH may not be executed.",
-    ],
+    [{ executable: "no-such-program" }, "No program no-such-program on PATH."],
+    [{ executable: "droid", env: { PATH: standIns.folder } }, "No program droid on PATH."],
+    [{ executable: "/no/such/program" }, "The program /no/such/program does not exist."],
+    [{ executable: "/no/such/program.mjs" }, "The program /no/such/program.mjs does not exist."],
+    [{ executable: plain }, `${plain} is not executable.`],
+    [{ executable: "barred-program", env: { PATH: barred } }, "The program barred-program on PATH is not executable."],
     [{ executable: orphan }, `${orphan} cannot be started: the program that its first line names is missing.`],
-    [{ cwd: "/no/such/folder" }, "tinman cannot be started in /no/such/folder: there is no such folder."],
+    [{ cwd: "/no/such/folder" }, "tinman cannot be started in /no/such/folder: the folder does not exist."],
     [{ executable: "droid", cwd: plain }, `droid cannot be started in ${plain}: it is not a folder.`],
   ])("%j", async (options, message) => {
     expect(await failureOf(options)).toBe(message);

@@ -189,7 +189,7 @@ describe("a turn survives", () => {
 
   it("strange lines, and says so", async () => {
     const { warnings } = await withSdk(send(["stray", busy, says("m", "Hello"), idle]));
-    expect(warnings).toEqual(["A line that is no message: stray"]);
+    expect(warnings).toEqual(["Skipped a line that is not a message: stray"]);
   });
 });
 

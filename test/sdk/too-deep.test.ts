@@ -40,7 +40,7 @@ it("a result that cannot be told leaves its place to one that can", async () => 
   const seen: string[] = [];
   for await (const event of turn) seen.push("text" in event ? `${event.type} ${event.text}` : event.type);
   expect(seen).toEqual(["tool_input", "tool_call", "tool_result a.txt", "text Done.", "message Done.", "end"]);
-  expect(warnings).toEqual(["A line could not be taken: A result is nested too deeply."]);
+  expect(warnings).toEqual(["Failed to process a line: A result is nested too deeply."]);
   await session.close();
 });
 

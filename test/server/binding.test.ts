@@ -36,7 +36,7 @@ test.each([
   expect(() => bind(host)).toThrow(
     expect.objectContaining({
       code: "usage",
-      message: `--host ${host} can be reached from other machines. Add --allow-remote if that is what you want.`,
+      message: `--host ${host} is reachable from other machines. Add --allow-remote to allow that.`,
     }),
   );
   expect(bind(host, { allowRemote: true })).toBe(host);
@@ -51,7 +51,7 @@ test.each(["127.0.0.1", "0.0.0.0"])("no authentication and --allow-remote are re
   expect(() => bind(host, { allowRemote: true, auth: false })).toThrow(
     expect.objectContaining({
       code: "usage",
-      message: "--no-auth lets everybody in, so it cannot be used together with --allow-remote.",
+      message: "--no-auth cannot be combined with --allow-remote, because anyone could connect.",
     }),
   );
 });
@@ -63,18 +63,18 @@ test("a port in use is one clear line", async () => {
   const { port } = other.address() as { port: number };
   await expect(serve({ port })).rejects.toMatchObject({
     code: "usage",
-    message: `Port ${port} of 127.0.0.1 is in use already. Choose another one with --port; 0 is any that is free.`,
+    message: `Port ${port} of 127.0.0.1 is already in use. Choose another one with --port, or 0 for any free one.`,
   });
 });
 
 test("an address that is not ours is one clear line", async () => {
   await expect(serve({ host: "192.0.2.1" })).rejects.toMatchObject({
     code: "usage",
-    message: "192.0.2.1 is no address of this machine.",
+    message: "192.0.2.1 is not an address of this machine.",
   });
 });
 
-test("it says where it listens", async () => {
+test("reports where it listens", async () => {
   const { server, port } = await serve();
   expect(server.address()).toEqual({ host: "127.0.0.1", port, url: `http://127.0.0.1:${port}` });
 });

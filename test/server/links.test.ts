@@ -60,7 +60,7 @@ test("a link works once", async () => {
     code: 401,
     cookie: undefined,
     location: undefined,
-    body: "This link was used already, or is too old.\n",
+    body: "This link was already used or has expired.\n",
   });
 });
 

@@ -219,8 +219,8 @@ test.each([
     (path: string) => writeFile(path, newToken(), { mode: 0o644 }),
     "can be read by others (mode 0644)",
   ],
-  ["it is a link", (path: string) => symlink("/dev/zero", path), "is a link, and the token must not lie elsewhere"],
-  ["it leads nowhere", (path: string) => symlink("nowhere", path), "is a link, and the token must not lie elsewhere"],
+  ["it is a link", (path: string) => symlink("/dev/zero", path), "is a link, but must be a plain file"],
+  ["it leads nowhere", (path: string) => symlink("nowhere", path), "is a link, but must be a plain file"],
   ["it is too short", (path: string) => writeFile(path, "secret", { mode: 0o600 }), "holds no token"],
 ])("no server starts with a token file when %s", async (_, make, words) => {
   const home = await newHome();
@@ -228,6 +228,6 @@ test.each([
   await make(path);
   await expect(serve({ home })).rejects.toMatchObject({
     code: "config_invalid",
-    message: `${path} ${words}. Delete it to have a new one made.`,
+    message: `${path} ${words}. Delete it, and a new one will be created.`,
   });
 });

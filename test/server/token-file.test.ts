@@ -47,7 +47,7 @@ onLinux("a token file that cannot be read for a moment takes nothing back", asyn
   await credentials.look();
   expect([credentials.find(token) === known, known?.identity.user, revoked]).toEqual([true, "local", []]);
   expect(lines).toMatchObject([
-    { level: "warn", event: "token.unread", reason: `${tokenFile} could not be read: i/o error.` },
+    { level: "warn", event: "token.unread", reason: `Cannot read ${tokenFile}: i/o error.` },
   ]);
 
   await leadTo("good");
@@ -68,6 +68,6 @@ test.each([
   const path = join(folder, home, "serve-token");
   await expect(ownToken(path)).rejects.toMatchObject({
     code: "storage_failed",
-    message: `${path} could not be made: ${why}.`,
+    message: `Cannot create ${path}: ${why}.`,
   });
 });

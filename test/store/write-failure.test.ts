@@ -106,7 +106,7 @@ describe("a full disk", () => {
       disk.room = 1e9;
       await expect(log.append([prompt("s1", 2)])).rejects.toMatchObject({
         code: "storage_failed",
-        message: `Cannot write ${path}: a failed write left whole records at its end. Resume the session to go on.`,
+        message: `Cannot write ${path}: a failed write left complete records at its end. Resume the session to continue.`,
       });
       await log.release();
       const next = await store.acquire("s1");
@@ -181,7 +181,7 @@ describe("writing", () => {
     await unlink(path);
     await expect(log.append([prompt("s1", 2)])).rejects.toMatchObject({
       code: "storage_failed",
-      message: `Cannot write ${path}: it is not there (ENOENT).`,
+      message: `Cannot write ${path}: it does not exist (ENOENT).`,
     });
     await log.release();
   });
@@ -225,7 +225,7 @@ describe("an unusable home", () => {
     const store = createJsonlStore({ home });
     await expect(store.create(opened("s1"))).rejects.toMatchObject({
       code: "storage_failed",
-      message: expect.stringMatching(/sessions.*: a part of the path is not a folder \(ENOTDIR\)\.$/),
+      message: expect.stringMatching(/sessions.*: part of the path is not a folder \(ENOTDIR\)\.$/),
     });
     expect(await locksIn(home)).toEqual([]);
     expect(await readFile(join(home, "sessions"), "utf8")).toBe("a file is in the way");
@@ -251,7 +251,7 @@ describe("a log changed from outside", () => {
     await touch(path);
     const failure = {
       code: "storage_failed",
-      message: `Cannot write ${path}: it was removed or changed by somebody else.`,
+      message: `Cannot write ${path}: it was removed or changed by another program.`,
     };
     await expect(log.append([prompt("s1", 3)], { sync: true })).rejects.toMatchObject(failure);
     await expect(log.append([prompt("s1", 3)])).rejects.toMatchObject(failure);

@@ -76,27 +76,26 @@ describe("a patch", () => {
     ]);
   });
 
-  const section =
-    'here must stand "*** Add File: path", "*** Update File: path", "*** Delete File: path" or "*** End Patch".';
+  const section = 'expected "*** Add File: path", "*** Update File: path", "*** Delete File: path" or "*** End Patch".';
   const sign = "a line of a hunk must begin with a space (context), - (removed) or + (added).";
   it.each([
-    ["", 'The patch has no line "*** Begin Patch". Its first line must be that.'],
-    ["*** Update File: f\n-a\n+b", 'The patch has no line "*** Begin Patch". Its first line must be that.'],
+    ["", 'The patch must begin with the line "*** Begin Patch".'],
+    ["*** Update File: f\n-a\n+b", 'The patch must begin with the line "*** Begin Patch".'],
     ["*** Begin Patch\n*** Delete File: f\n", 'The patch has no line "*** End Patch": it may have been cut off.'],
     ["*** End Patch\n*** Begin Patch", 'The patch has no line "*** End Patch": it may have been cut off.'],
-    [patch(), "The patch names no file."],
-    [`Sure!\n${plain}`, 'Line 1, "Sure!", stands before "*** Begin Patch".'],
-    [`${plain}\nDone.`, 'Line 4, "Done.", stands behind "*** End Patch".'],
-    [`${plain}\nEOF`, 'Line 4, "EOF", stands behind "*** End Patch".'],
+    [patch(), "The patch names no files."],
+    [`Sure!\n${plain}`, 'Line 1, "Sure!", is before "*** Begin Patch".'],
+    [`${plain}\nDone.`, 'Line 4, "Done.", is after "*** End Patch".'],
+    [`${plain}\nEOF`, 'Line 4, "EOF", is after "*** End Patch".'],
     [patch("*** Delete File: f", "-x"), `Line 3 of the patch, "-x": ${section}`],
     [patch("*** Rename File: f"), `Line 2 of the patch, "*** Rename File: f": ${section}`],
     [`${plain}\n${plain}`, `Line 3 of the patch, "*** End Patch": ${section}`],
     [patch("*** Delete File:"), 'Line 2 of the patch, "*** Delete File:": the path is missing.'],
     [patch("*** Update File: f", "*** Move to: "), 'Line 3 of the patch, "*** Move to:": the path is missing.'],
     [patch("*** Add File: f", "x"), 'Line 3 of the patch, "x": every line of a new file must begin with +.'],
-    [patch("*** Update File: f"), 'The patch has no lines for f. Below "*** Update File" its changes must follow.'],
-    [patch("*** Update File: f", "@@"), 'Line 3 of the patch: no lines to change follow below "@@".'],
-    [patch("*** Update File: f", "@@ x", "@@ y"), 'Line 3 of the patch: no lines to change follow below "@@".'],
+    [patch("*** Update File: f"), 'The patch has no changes for f. They must follow "*** Update File".'],
+    [patch("*** Update File: f", "@@"), 'Line 3 of the patch: no changes follow "@@".'],
+    [patch("*** Update File: f", "@@ x", "@@ y"), 'Line 3 of the patch: no changes follow "@@".'],
     [patch("*** Update File: f", "a"), `Line 3 of the patch, "a": ${sign}`],
     [patch("*** Update File: f", "-a", `\t${"b".repeat(200)}`), `Line 4 of the patch, "${"b".repeat(80)}…": ${sign}`],
     [

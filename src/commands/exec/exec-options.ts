@@ -29,7 +29,7 @@ export interface GivenSettings {
 /** The options of `tinman exec`. */
 export interface GivenExec extends GivenSettings {
   readonly prompt: string | undefined;
-  /** `-` behind the prompt: standard input is context. */
+  /** `-` after the prompt: standard input is context. */
   readonly input?: string | undefined;
   readonly file?: string;
   readonly outputFormat?: OutputFormat | "stream-jsonrpc" | "acp";
@@ -48,18 +48,18 @@ export interface GivenExec extends GivenSettings {
 
 const help = `
 The prompt is the argument, or the text of --file, or standard input (with no argument, or with -).
-What follows -- is the prompt, whatever it looks like.
+Everything after -- is the prompt, even if it looks like an option.
 A - beside the prompt adds standard input as context: git diff | tinman exec "review this" -
 Without it, standard input is not read.
 
-By default a run only reads. What it may change:
+By default a run only reads. To allow more:
   --auto low      create and edit files in the folder
-  --auto medium   also builds, tests, installs, commits, downloads, writing outside the folder;
+  --auto medium   also builds, tests, installs, commits, downloads, writes outside the folder;
                   in the sandbox also scripts and unknown programs
-  --auto high     every command: git push, deletions, scripts and programs that are not known
-  --skip-permissions-unsafe   ask nothing at all; only where nothing can be lost
+  --auto high     every command: git push, deletions, unknown scripts and programs
+  --skip-permissions-unsafe   never ask; only for disposable environments
 
-A call above the level ends the run with exit code 5 before anything of that reply was done.
+A call above the level ends the run with exit code 5, before any call of that reply runs.
 
 Output (-o):
   text          the final text
@@ -68,8 +68,8 @@ Output (-o):
 
 A program as the client:
   tinman exec --input-format stream-jsonrpc --output-format stream-jsonrpc
-speaks JSON-RPC on standard input and output until it is closed: several turns, permissions, questions.
-An editor as the client: -o acp, which is the same as tinman acp.
+speaks JSON-RPC on standard input and output until input closes: several turns, permissions, questions.
+An editor as the client: -o acp, the same as tinman acp.
 
 Examples:
   tinman exec "summarize this repo"
@@ -94,29 +94,29 @@ export function addSettings(command: Command): Command {
   const levels = autonomyLevels.filter((level) => level !== "off");
   return command
     .option("-m, --model <id>", "the model; see: tinman models")
-    .addOption(new Option("-r, --reasoning-effort <effort>", "how hard the model thinks").choices(efforts))
-    .addOption(new Option("--auto <level>", "what runs unasked").choices(levels))
-    .addOption(new Option("--skip-permissions-unsafe", "ask nothing at all").conflicts("auto"))
+    .addOption(new Option("-r, --reasoning-effort <effort>", "reasoning effort").choices(efforts))
+    .addOption(new Option("--auto <level>", "what runs without asking").choices(levels))
+    .addOption(new Option("--skip-permissions-unsafe", "never ask for permission").conflicts("auto"))
     .addOption(sandboxOption())
-    .option("--use-spec", "only read, and answer with a plan")
+    .option("--use-spec", "only read, and propose a plan")
     .option("--spec-model <id>", "the model for spec mode")
-    .addOption(new Option("--spec-reasoning-effort <effort>", "how hard it thinks in spec mode").choices(efforts))
+    .addOption(new Option("--spec-reasoning-effort <effort>", "reasoning effort in spec mode").choices(efforts))
     .addOption(new Option("--enabled-tools <names>", "tools to allow by name at any level").argParser(names))
-    .addOption(new Option("--disabled-tools <names>", "tools the model is not offered").argParser(names))
-    .option("--append-system-prompt <text>", "text to end the system prompt with")
+    .addOption(new Option("--disabled-tools <names>", "tools to withhold from the model").argParser(names))
+    .option("--append-system-prompt <text>", "text to append to the system prompt")
     .addOption(new Option("--append-system-prompt-file <path>", "the same from a file").conflicts("appendSystemPrompt"))
-    .addOption(new Option("--log-level <level>", "what to say on stderr").choices([...logLevels]).default("warn"));
+    .addOption(new Option("--log-level <level>", "what to log on stderr").choices([...logLevels]).default("warn"));
 }
 
 export function defineExec(program: Command, run: (given: GivenExec) => Promise<void>): void {
   const command = program
     .command("exec")
-    .description("run one prompt without anybody watching, and print the result")
-    .argument("[prompt]", "what to do; - reads it from standard input")
+    .description("run one prompt non-interactively, and print the result")
+    .argument("[prompt]", "the prompt; - reads it from standard input")
     .argument("[input]", "- adds standard input to the prompt")
     .option("-f, --file <path>", "read the prompt from a file")
     .addOption(
-      new Option("-o, --output-format <format>", 'how to print (default: "text")').choices([
+      new Option("-o, --output-format <format>", 'output format (default: "text")').choices([
         "text",
         "json",
         "stream-json",
@@ -125,25 +125,25 @@ export function defineExec(program: Command, run: (given: GivenExec) => Promise<
       ]),
     )
     .addOption(
-      new Option("--input-format <format>", "how the prompt is given")
-        .choices(["text", "stream-jsonrpc"])
-        .default("text"),
+      new Option("--input-format <format>", "input format").choices(["text", "stream-jsonrpc"]).default("text"),
     );
   addSettings(command)
-    .option("-s, --session-id <id>", "continue a session with its whole history")
+    .option("-s, --session-id <id>", "continue a session")
     .addOption(new Option("--fork <id>", "continue a copy of a session").conflicts("sessionId"))
     .option("--cwd <path>", "the folder to work in")
-    .option("--list-tools", "print the tools of such a run and stop")
+    .option("--list-tools", "print the tools of this run and exit")
     .addOption(
       new Option("--tag <tag>", "a name or JSON {name, metadata} kept with the session; repeatable").argParser(tag),
     )
-    .addOption(new Option("--max-turns <count>", "model calls at most").argParser(count))
-    .addOption(new Option("--max-tokens <count>", "tokens at most, sent and received").argParser(count))
-    .addOption(new Option("--timeout <duration>", "time at most: 90, 90s, 10m, 1h").argParser(duration))
+    .addOption(new Option("--max-turns <count>", "limit for model calls").argParser(count))
+    .addOption(new Option("--max-tokens <count>", "limit for tokens, sent and received").argParser(count))
+    .addOption(new Option("--timeout <duration>", "time limit: 90, 90s, 10m, 1h").argParser(duration))
     .addOption(
-      new Option("--on-denied <action>", "when a call is not allowed").choices(["stop", "continue"]).default("stop"),
+      new Option("--on-denied <action>", "what to do when a call is denied")
+        .choices(["stop", "continue"])
+        .default("stop"),
     )
-    .addOption(new Option("--quirks <names>", "stream-jsonrpc with faults, for tests of clients").argParser(quirks))
+    .addOption(new Option("--quirks <names>", "add faults to stream-jsonrpc, to test clients").argParser(quirks))
     .addHelpText("after", help)
     .allowExcessArguments(false)
     .action((prompt: string | undefined, input: string | undefined, options: Omit<GivenExec, "prompt" | "input">) =>
@@ -156,7 +156,7 @@ function names(value: string, before: readonly string[] = []): readonly string[]
 }
 
 function quirks(value: string, before: readonly string[] = []): readonly string[] {
-  return listed(value, before, "Give at least one name of docs/quirks.md.");
+  return listed(value, before, "Give at least one name from docs/quirks.md.");
 }
 
 function listed(value: string, before: readonly string[], ifNone: string): readonly string[] {

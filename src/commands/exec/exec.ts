@@ -23,7 +23,7 @@ import { listTools, toolNames } from "./tool-names.ts";
 import { hasWaitingInput } from "./waiting-input.ts";
 
 const inputNotUsed =
-  'Standard input was not used. To send it along with the prompt, add -: git diff | tinman exec "review this" -';
+  'Standard input was not read. To add it to the prompt, add -: git diff | tinman exec "review this" -';
 
 /** `tinman exec`. `words` are the arguments after `--`. */
 export async function exec(given: GivenExec, words: readonly string[] | undefined, io: Io): Promise<number> {
@@ -74,13 +74,13 @@ function outputFormat({
   quirks,
 }: GivenExec): NonNullable<GivenExec["outputFormat"]> {
   if (inputFormat !== "stream-jsonrpc" && quirks !== undefined) {
-    throw new AgentError("usage", "--quirks goes with --input-format stream-jsonrpc only.");
+    throw new AgentError("usage", "--quirks needs --input-format stream-jsonrpc.");
   }
   if (inputFormat === "stream-jsonrpc" && (wanted ?? "stream-jsonrpc") !== "stream-jsonrpc") {
-    throw new AgentError("usage", "--input-format stream-jsonrpc goes with --output-format stream-jsonrpc only.");
+    throw new AgentError("usage", "--input-format stream-jsonrpc needs --output-format stream-jsonrpc.");
   }
   if (inputFormat !== "stream-jsonrpc" && wanted === "stream-jsonrpc") {
-    throw new AgentError("usage", "--output-format stream-jsonrpc goes with --input-format stream-jsonrpc only.");
+    throw new AgentError("usage", "--output-format stream-jsonrpc needs --input-format stream-jsonrpc.");
   }
   return inputFormat === "stream-jsonrpc" ? inputFormat : (wanted ?? "text");
 }
@@ -157,6 +157,6 @@ async function execOptions(
 
 async function makeHome(path: string): Promise<void> {
   await makeFolders(path, async (folder) => mkdirSync(folder, { mode: 0o700 })).catch((error: unknown) => {
-    throw new AgentError("storage_failed", `Tinman's home ${path} cannot be made: ${failureOf(error).message}`);
+    throw new AgentError("storage_failed", `Cannot create Tinman's home ${path}: ${failureOf(error).message}`);
   });
 }

@@ -1,7 +1,7 @@
 import type { Composition } from "../../compose.ts";
 import type { ModelByDefault, RunOptions } from "../../engine/settings.ts";
 
-const offline = "the offline model, which is a set of rules and not an AI.";
+const offline = "the offline model, a set of rules instead of an AI.";
 const setOne = "Set an API key, or name a model with -m, TINMAN_MODEL or config.yaml.";
 
 type Known = Pick<Composition, "unusedKey" | "defaultModel" | "modelOverride" | "namesOffline">;
@@ -19,7 +19,7 @@ export async function whyOffline(
   }
   const asked = modelOverride ?? wanted ?? defaultModel;
   if (!namesOffline(asked)) {
-    const reason = `The model "${asked}" is not known, and models.fallback takes its place`;
+    const reason = `Unknown model "${asked}", replaced by models.fallback`;
     return { reason, remedy: "Correct the name, or name another model with -m, TINMAN_MODEL or config.yaml." };
   }
   const key = await known.unusedKey();

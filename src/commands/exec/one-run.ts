@@ -1,7 +1,7 @@
 import { AgentError } from "../../engine/errors.ts";
 import type { GivenExec } from "./exec-options.ts";
 
-/** Options for a single run, without meaning where a client drives. */
+/** Options for a single run. They don't apply when a client drives. */
 const forOneRun = {
   prompt: "a prompt",
   file: "--file",
@@ -18,5 +18,5 @@ export function refuseOptionsOfOneRun(given: GivenExec, words: readonly string[]
   const used = Object.entries(forOneRun).find(([key]) => given[key as keyof GivenExec] !== undefined)?.[1];
   const refused = words === undefined ? used : forOneRun.prompt;
   if (refused === undefined) return;
-  throw new AgentError("usage", `${refused} has no meaning with ${protocol}: the client says it.`);
+  throw new AgentError("usage", `${refused} cannot be used with ${protocol}: the client sets it.`);
 }

@@ -45,7 +45,7 @@ async function ownPrompt(given: GivenPrompt, words: readonly string[] = []): Pro
     throw new AgentError("usage", `${count} Put the prompt in quotes, or after --.`);
   }
   if (beforeSeparator !== undefined && afterSeparator !== undefined) {
-    throw new AgentError("usage", "There is a prompt before and after --. Give one.");
+    throw new AgentError("usage", "Prompts before and after --. Give only one.");
   }
   const argument = beforeSeparator ?? afterSeparator;
   if (given.file === undefined) return argument;
@@ -79,7 +79,7 @@ async function withContext(prompt: string): Promise<Omit<PromptInput, "usesInput
   const text = `${prompt}\n\n${framed(withoutLastLineEnd(piped))}`;
   // A diff may contain a file in another encoding; the rest is still useful.
   if (!isWide && !isUtf8(bytes))
-    return { text, warning: "Standard input is not valid UTF-8: what could not be read is sent as \ufffd." };
+    return { text, warning: "Standard input is not valid UTF-8; invalid bytes were replaced by \ufffd." };
   return { text };
 }
 

@@ -2,7 +2,7 @@ import type { SessionSettings } from "../../engine/settings.ts";
 import { changesOf, definite } from "../../engine/settings-changes.ts";
 import type { GivenExec } from "./exec-options.ts";
 
-/** What the options of `exec` say about the settings of its session. */
+/** Session settings from the options of `exec`. */
 export function runSettings(
   given: GivenExec,
   known: {
@@ -12,7 +12,7 @@ export function runSettings(
   },
 ): Partial<SessionSettings> {
   const decisions = changesOf({
-    // A run gets what it was given: permissions of an earlier run do not come back by themselves.
+    // Permissions of an earlier run must not carry over, so the options decide.
     autonomy: given.auto ?? "off",
     mode: given.useSpec === true ? "spec" : "auto",
     modelId: known.modelId,

@@ -15,7 +15,7 @@ export function toolNames(given: readonly string[], tools: readonly Tool[]): rea
     const tool = tools.find(({ name }) => name.toLowerCase() === wanted || idOf(name) === wanted);
     if (tool !== undefined) return tool.name;
     const known = tools.map(({ name }) => name).join(", ");
-    throw new AgentError("usage", `There is no tool ${JSON.stringify(word)}. Tools: ${known}.`);
+    throw new AgentError("usage", `Unknown tool ${JSON.stringify(word)}. Available: ${known}.`);
   });
 }
 

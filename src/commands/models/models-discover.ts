@@ -9,7 +9,7 @@ import type { Io } from "../../frontends/front-end.ts";
 type Inspector = Awaited<ReturnType<Composition["inspectModels"]>>;
 type Server = Awaited<ReturnType<Inspector["discover"]>>[number];
 
-/** `tinman models --discover`: asks the usual servers on this machine. Writes no configuration. */
+/** `tinman models --discover`: queries the usual servers on this machine. Writes no configuration. */
 export async function discoverModels(options: { readonly json?: boolean }, io: Io): Promise<number> {
   const { homes, inspectModels } = await compose();
   const inspector = await inspectModels();
@@ -45,7 +45,7 @@ function linesOf({ provider, name, address, models, problem }: Server): string {
 
 async function adviceOf(server: Server | undefined, path: string): Promise<string> {
   const model = server?.models[0];
-  if (server === undefined || model === undefined) return "No model was found on this machine.\n";
+  if (server === undefined || model === undefined) return "No models found on this machine.\n";
   const id = `${server.provider}/${model.name}`;
   const { contextWindow } = model;
   const entry = {
@@ -56,6 +56,6 @@ async function adviceOf(server: Server | undefined, path: string): Promise<strin
     ...(contextWindow ? { contextWindow } : {}),
   };
   const snippet = await yamlText({ models: { default: id, entries: [entry] } });
-  const usable = server.isElsewhere ? "" : `${printable(`Each can be used as it is: tinman exec -m ${id} "…"`)}\n`;
-  return `${usable}To make one the default, put this into ${printable(path)}:\n\n${snippet}`;
+  const usable = server.isElsewhere ? "" : `${printable(`Use one directly: tinman exec -m ${id} "…"`)}\n`;
+  return `${usable}To make one the default, add this to ${printable(path)}:\n\n${snippet}`;
 }

@@ -26,7 +26,7 @@ export async function importModels(
     else await note(problem);
   }
   if (fresh.length === 0) {
-    await io.stdout.write(`${printable(from)} has nothing to add.\n`);
+    await io.stdout.write(`${printable(from)} has no models to add.\n`);
     return exitCodes.success;
   }
   const isFree = (name: string): boolean => inspector.status(name) === undefined;
@@ -42,7 +42,7 @@ export async function importModels(
   const shown = { ...(Object.keys(aliases).length > 0 ? { aliases } : {}), entries: fresh.map(withoutSecrets) };
   const lines = (await yamlText({ models: shown })).trimEnd().split("\n");
   await io.stdout.write(lines.map((line) => `${printable(line)}\n`).join(""));
-  await io.stderr.write(`tinman: Nothing is written. With --write this is added to ${path}, with its keys.\n`);
+  await io.stderr.write(`tinman: Nothing was written. --write adds this to ${path}, including keys.\n`);
   return exitCodes.success;
 }
 
@@ -52,9 +52,9 @@ function problemWith(
   faultIn: (entry: ModelEntryConfig) => string | undefined,
 ): string | undefined {
   if (there.some(({ id }) => id === entry.id))
-    return `"${entry.id}" is in the configuration already and stays as it is.`;
+    return `"${entry.id}" is already in the configuration and stays unchanged.`;
   const fault = faultIn(entry);
-  return fault === undefined ? undefined : `"${entry.id}" is left out: ${fault}.`;
+  return fault === undefined ? undefined : `Skipped "${entry.id}": ${fault}.`;
 }
 
 /** Adds the plain model name as an alias, unless it has another meaning. */

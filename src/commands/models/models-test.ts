@@ -12,7 +12,7 @@ const mostShown = 120;
 const mostKept = 2_000;
 
 const request: ModelRequest = {
-  system: "You are asked whether you can be reached. Answer with as few words as possible.",
+  system: "This is a connection test. Answer with as few words as possible.",
   mark: "test",
   messages: [{ id: "", createdAt: 0, role: "user", content: [{ type: "text", text: "Reply with the word OK." }] }],
   tools: [],
@@ -51,7 +51,7 @@ export async function testModel(
     if (options.json !== true) await io.stdout.write(`${printable(line)}\n`);
   };
   const { modelOverride } = composition;
-  if (modelOverride !== undefined && modelOverride !== id) await tell(`TINMAN_MODEL takes the place of ${id}.`);
+  if (modelOverride !== undefined && modelOverride !== id) await tell(`TINMAN_MODEL replaces ${id}.`);
   await tell(headLine(found));
   const stopping = new AbortController();
   let stopped: { readonly failure: Failure; readonly exitCode: number } | undefined;
@@ -61,7 +61,7 @@ export async function testModel(
   };
   const timeoutMs = options.timeout ?? usualTimeoutMs;
   const timer = setTimeout(() => {
-    const failure: Failure = { code: "timeout", message: `There was no whole answer within ${timeoutMs / 1_000} s.` };
+    const failure: Failure = { code: "timeout", message: `No complete reply within ${timeoutMs / 1_000} s.` };
     stop(failure, exitCodeOf("timeout"));
   }, timeoutMs);
   const ignoreSignals = io.onSignal((signal) => {
@@ -117,13 +117,13 @@ async function ask(
     if (event.type === "retry") {
       const { attempt, delayMs, failure, model } = event;
       if (model !== undefined) {
-        // A fallback says nothing about the model that is tested.
+        // A fallback would say nothing about the tested model.
         last = { type: "error", failure, retryable: true };
         break;
       }
       const { code, message } = failure;
       retries.push({ attempt, delayMs, error: { code, message } });
-      await tell(`try ${attempt} failed, the next one follows in ${delayMs / 1_000} s: ${message}`);
+      await tell(`attempt ${attempt} failed, retrying in ${delayMs / 1_000} s: ${message}`);
     } else if (event.type === "notice") {
       notices.push(event.text);
       await tell(event.text);
@@ -160,7 +160,7 @@ function failureIn(
   if (last.stop === "refusal") {
     return { code: "model_refused", message: text.trim() === "" ? "The model declined to answer." : text };
   }
-  if (text.trim() === "") return { code: "model_empty", message: "The model answered with nothing." };
+  if (text.trim() === "") return { code: "model_empty", message: "The model returned an empty reply." };
   return undefined;
 }
 
@@ -168,14 +168,14 @@ function resultLines({ firstEventMs, durationMs, text, stop, usage, error }: Out
   if (error !== undefined) return [`failed after ${seconds(durationMs)}: ${error.message}`];
   const words = text.trim();
   const shown = words.length > mostShown ? `${words.slice(0, mostShown)}…` : words;
-  const cut = stop === "length" ? " (cut at its output limit)" : "";
+  const cut = stop === "length" ? " (truncated at its output limit)" : "";
   const lines = [
-    `first event after ${seconds(firstEventMs ?? durationMs)}, whole answer after ${seconds(durationMs)}`,
+    `first event after ${seconds(firstEventMs ?? durationMs)}, complete reply after ${seconds(durationMs)}`,
     `answer: ${shown.replace(/\s+/g, " ")}${cut}`,
   ];
   if (usage === null) return lines;
   const { input, cacheRead, cacheWrite, output, thinking } = usage;
-  const cached = cacheRead + cacheWrite === 0 ? "" : `, ${cacheRead} read from and ${cacheWrite} written to a cache`;
+  const cached = cacheRead + cacheWrite === 0 ? "" : `, ${cacheRead} read from and ${cacheWrite} written to the cache`;
   const thought = thinking === 0 ? "" : `, ${thinking} of them thinking`;
   return [...lines, `tokens: ${input} in${cached}, ${output} out${thought}`];
 }

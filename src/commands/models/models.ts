@@ -8,7 +8,7 @@ type Inspector = Awaited<ReturnType<Composition["inspectModels"]>>;
 type Overview = ReturnType<Inspector["overview"]>;
 type Model = Overview["models"][number];
 
-/** `tinman models`: lists what can be used here, and why the rest cannot. */
+/** `tinman models`: lists usable models, and why the others cannot be used. */
 export async function listModels(options: { readonly json?: boolean }, io: Io): Promise<number> {
   const { models, defaultModel, modelOverride, inspectModels } = await compose();
   const inspector = await inspectModels();
@@ -36,7 +36,7 @@ function jsonOf({ models, aliases }: Overview): readonly object[] {
   }));
 }
 
-/** Configured names that lead to no usable model. */
+/** Configured names without a usable model. */
 function lost({
   aliases,
   fallback,
@@ -80,17 +80,17 @@ function textOf(overview: Overview, override: string | undefined): string {
   const parts = [
     table([...usable, ...open]),
     names.length === 0 ? "" : `Other names:\n${table(names)}`,
-    second === undefined ? "" : `A model that is not known is replaced by ${printable(second)}.\n`,
-    standIns.length === 0 ? "" : `While a model is unavailable, ${printable(standIns.join(", then "))} is asked.\n`,
+    second === undefined ? "" : `Unknown models are replaced by ${printable(second)}.\n`,
+    standIns.length === 0 ? "" : `Fallbacks while a model is unavailable: ${printable(standIns.join(", "))}.\n`,
     unusable.length === 0 ? "" : `Not usable:\n${table(unusable)}`,
-    `On this machine, where such a server runs: ${local.join(", ")}.\ntinman models --discover asks them what they have.\n`,
-    override === undefined ? hint : `* is used by every run: TINMAN_MODEL says so.\n`,
+    `Local servers: ${local.join(", ")}.\ntinman models --discover lists their models.\n`,
+    override === undefined ? hint : `* is used by every run, because TINMAN_MODEL is set.\n`,
   ];
   return parts.filter((part) => part !== "").join("\n");
 }
 
-const hint = `* is used when a run names none. <provider>/<model> asks a provider for any other model, script:<file> runs a
-scripted one; TINMAN_MODEL overrides every choice.
+const hint = `* is the default. <provider>/<model> names any other model of a provider, script:<file> a scripted one.
+TINMAN_MODEL overrides every choice.
 `;
 
 const widestColumn = 40;

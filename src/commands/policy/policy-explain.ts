@@ -112,7 +112,7 @@ function asText(judged: JudgedCommand, verdicts: Verdicts): string {
   return `${[...tree, "", ...rows].join("\n")}\n`;
 }
 
-/** A part has a line for its text and one for its decision; a part that only groups others has the first alone. */
+/** One line for a part's text and one for its decision. A part that only groups others has just the first. */
 function treeLines(part: JudgedPart): readonly string[] {
   const [only] = part.parts;
   // Skip a wrapper around the same text.

@@ -86,9 +86,9 @@ function casesIn(value: unknown, file: string): readonly Case[] {
   };
   const unknownKey = (object: object, known: readonly string[]): string | undefined =>
     Object.keys(object).find((key) => !known.includes(key));
-  if (!isRecord(value)) return fail("the file", "must hold an object with cases");
+  if (!isRecord(value)) return fail("the file", "must contain an object with cases");
   const extra = unknownKey(value, ["cases"]);
-  if (extra !== undefined) return fail(shown(extra, 40), "is not known; the file holds cases");
+  if (extra !== undefined) return fail(shown(extra, 40), "is unknown; available: cases");
   const { cases } = value;
   if (!Array.isArray(cases)) return fail("cases", "must be a list");
   if (cases.length === 0) return fail("cases", "is empty, so nothing would be tested");
@@ -98,10 +98,10 @@ function casesIn(value: unknown, file: string): readonly Case[] {
     const place = `cases[${index}]`;
     if (!isRecord(one)) return fail(place, "must be an object with a command");
     const odd = unknownKey(one, keys);
-    if (odd !== undefined) return fail(`${place}.${shown(odd, 40)}`, `is not known; a case has ${keys.join(", ")}`);
+    if (odd !== undefined) return fail(`${place}.${shown(odd, 40)}`, `is unknown; available: ${keys.join(", ")}`);
     const { command, class: wanted, level, expect, why } = one;
-    if (typeof command !== "string") return fail(`${place}.command`, "must be a text");
-    if (why !== undefined && typeof why !== "string") return fail(`${place}.why`, "must be a text");
+    if (typeof command !== "string") return fail(`${place}.command`, "must be a string");
+    if (why !== undefined && typeof why !== "string") return fail(`${place}.why`, "must be a string");
     const among = <T extends string>(name: string, given: unknown, known: readonly T[]): T =>
       known.find((word) => word === given) ?? fail(`${place}.${name}`, `must be one of ${known.join(", ")}`);
     if ((level === undefined) !== (expect === undefined)) return fail(place, "must have level and expect together");

@@ -13,7 +13,7 @@ import { wallsText } from "./walls-text.ts";
 export const policyLevels = [...autonomyLevels, "unsafe", "spec"] as const;
 export type PolicyLevel = (typeof policyLevels)[number];
 
-/** `asks` is a denial where no user can be asked. `denied`: by a rule, whatever the user says. */
+/** `asks` becomes a denial without a user to ask. `denied`: by a rule, without asking. */
 export type Verdict = "runs" | "asks" | "denied" | "refused";
 
 export interface JudgedCommand {

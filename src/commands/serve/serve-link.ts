@@ -17,7 +17,8 @@ export async function printServeLink(
 ): Promise<number> {
   const path = tokenFile(ownHomes(env).own);
   const token = await readToken(path);
-  if (token === undefined) throw new AgentError("usage", `${path} is not there: tinman serve makes it when it starts.`);
+  if (token === undefined)
+    throw new AgentError("usage", `${path} does not exist. tinman serve creates it when it starts.`);
   const { code, body } = await askForLink(host, port, token);
   const url = code === 200 ? urlIn(body) : undefined;
   if (url === undefined) throw new AgentError("usage", refusal(code, place(host, port)));
@@ -48,7 +49,7 @@ function askForLink(
       response.setEncoding("utf8");
       response.on("data", (text: string) => {
         body += text;
-        if (body.length > mostBytes) asked.destroy(new Error("this is no answer of tinman serve"));
+        if (body.length > mostBytes) asked.destroy(new Error("not an answer of tinman serve"));
       });
       response.on("error", (error) => reject(failed(error)));
       response.on("end", () => resolve({ code: response.statusCode, body }));
@@ -68,8 +69,9 @@ function urlIn(body: string): string | undefined {
 }
 
 function refusal(code: number | undefined, at: string): string {
-  if (code === 401) return `The server at ${at} does not know this machine's own token: it runs with another home.`;
-  return `What answers at ${at} is not tinman serve (it answered with ${code}).`;
+  if (code === 401)
+    return `The server at ${at} rejected this machine's token. It probably runs with another TINMAN_HOME.`;
+  return `The server at ${at} is not tinman serve (it answered with ${code}).`;
 }
 
 function place(host: string, port: number): string {

@@ -3,9 +3,9 @@ import { type EventHandlers, handleEvent, ignored } from "../../engine/event-han
 import type { Log } from "../../server/log.ts";
 import type { Meter } from "../../server/metrics.ts";
 
-/** Counts and logs what happens in all sessions, whichever way their clients came. */
+/** Counts and logs the events of all sessions, on every wire. */
 export function createObserver(meter: Meter, log: Log): (event: EngineEvent) => void {
-  /** Turns that have not said anything yet. */
+  /** Turns without output so far. */
   const begun = new Map<string, number>();
   const handlers: EventHandlers = {
     "session.opened": () => meter.sessionStarted(),
@@ -52,7 +52,7 @@ export function createObserver(meter: Meter, log: Log): (event: EngineEvent) => 
         return;
       }
       meter.error(code);
-      // Clients are told the id alone.
+      // Clients get only the id.
       log.error("turn.failed", { errorId: turnId, sessionId, turnId, reason, code, message, durationMs });
     },
     "session.closed": ignored,

@@ -35,24 +35,24 @@ interface ServeCommands {
 
 const help = `
 Every request needs a token, as the header Authorization: Bearer <token>. This machine's own is in
-$TINMAN_HOME/serve-token; further users stand in the configuration, with what tinman serve token prints.
+$TINMAN_HOME/serve-token. Add further users to the configuration with the output of tinman serve token.
 
-  tinman serve                     for this machine alone, on port 8000
-  tinman serve link                a link that opens it in a browser, once
-  tinman serve --host 0.0.0.0 --allow-remote     for others, too: put a proxy with TLS before it
+  tinman serve                     for this machine only, on port 8000
+  tinman serve link                a one-time link that opens it in a browser
+  tinman serve --host 0.0.0.0 --allow-remote     for other machines: put a TLS proxy in front
 
-One line on standard output says where it listens; the log is JSON lines on standard error.
-SIGTERM and SIGINT let running turns end; a second one does not wait. See docs/serve.md.`;
+One line on standard output has the address; the log is JSON lines on standard error.
+SIGTERM and SIGINT let running turns end; a second one stops at once. See docs/serve.md.`;
 
 export function defineServe(program: Command, run: ServeCommands): void {
   const serve = program
     .command("serve")
     .description("serve sessions over WebSocket, to any number of clients")
-    .option("--host <address>", "where to listen", "127.0.0.1")
-    .addOption(new Option("--port <number>", "the port; 0 is any that is free").default(8_000).argParser(anyPort))
-    .option("--allow-remote", "listen where other machines can come, too")
-    .option("--no-auth", "ask nobody for a token: everybody on this machine may do everything; for tests")
-    .option("--config <file>", "instead of config.yaml in Tinman's home")
+    .option("--host <address>", "address to listen on", "127.0.0.1")
+    .addOption(new Option("--port <number>", "port to listen on; 0 for any free one").default(8_000).argParser(anyPort))
+    .option("--allow-remote", "allow an address that other machines can reach")
+    .option("--no-auth", "require no token, so everyone on this machine can do everything; for tests")
+    .option("--config <file>", "use this file instead of config.yaml")
     .option("--cwd <path>", "the folder that sessions work in")
     .option("-m, --model <id>", "the model of sessions that name none")
     .addOption(sandboxOption())
@@ -62,15 +62,15 @@ export function defineServe(program: Command, run: ServeCommands): void {
     .action((given: GivenServe) => run.serve(given));
   serve
     .command("token")
-    .description("print a new token, and what to put into the configuration for it")
+    .description("print a new token, and its configuration entry")
     .option("--json", "print JSON")
     .allowExcessArguments(false)
     .action((given: GivenServeToken) => run.token(given));
   serve
     .command("link")
-    .description("print a link that opens a running server in a browser; it works once, within a minute")
-    .option("--host <address>", "where it listens", "127.0.0.1")
-    .option("--port <number>", "its port", "8000")
+    .description("print a link that opens a running server in a browser; it works once and expires after a minute")
+    .option("--host <address>", "the server's address", "127.0.0.1")
+    .option("--port <number>", "the server's port", "8000")
     .allowExcessArguments(false)
     // Commander assigns options with the same name to the parent command.
     .action(() => {

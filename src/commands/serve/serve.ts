@@ -100,14 +100,14 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
   await server.listen();
   const { url } = server.address();
   tellStart(log, url, given.auth ? tokenFile(homes.own) : undefined);
-  // From here on: a program that reads the line below may send a signal at once.
+  // From here on, because a program that reads the line below may send a signal at once.
   const stopped = untilStopped(io, log, async () => {
     access.drain();
     const ended = new AgentError("interrupted", processEnded.message);
     await server.drain(settlesWithin(drainMs, pool.idle()).then(() => pool.close(ended)));
     await engine.close();
   });
-  const warning = given.auth ? "" : " - NO TOKEN IS ASKED FOR";
+  const warning = given.auth ? "" : " - NO TOKEN REQUIRED";
   await io.stdout.write(`tinman serve: listening on ${url} - API ${url.replace("http", "ws")}/ws${warning}\n`);
   if (notice !== undefined) log.warn("model.offline", { message: notice.text });
   warmUp(composition, cwd).catch(() => undefined);
@@ -121,7 +121,7 @@ function keepToTheLog(log: Log): void {
   // A fault of one session must not end the others.
   process.removeAllListeners("unhandledRejection");
   process.on("unhandledRejection", (error) => log.error("server.fault", { message: String(error) }));
-  process.on("SIGUSR1", () => log.warn("process.warning", { message: "SIGUSR1 does nothing here." }));
+  process.on("SIGUSR1", () => log.warn("process.warning", { message: "Ignored SIGUSR1." }));
 }
 
 /** Rejects with `model_unknown` at the start instead of with the first session. */
@@ -133,7 +133,7 @@ async function modelOf(given: GivenServe, { engine, defaultModel, modelOverride 
 
 function tellStart(log: Log, url: string, ownToken: string | undefined): void {
   if (ownToken === undefined) {
-    const message = "Nobody is asked for a token: every program on this machine may do everything here.";
+    const message = "No token is required: every program on this machine has full access.";
     log.warn("auth.off", { message });
   }
   log.info("server.started", { url, version: TINMAN_VERSION, tokenFile: ownToken });
@@ -145,7 +145,7 @@ function untilStopped(io: Io, log: Log, bringToEnd: () => Promise<void>): Promis
     let isStopping = false;
     const stopListening = io.onSignal((signal) => {
       if (isStopping) {
-        log.warn("server.stopped", { signal, message: "A second signal: what runs is not waited for." });
+        log.warn("server.stopped", { signal, message: "Second signal: stopping without waiting for running turns." });
         end(signalCodes[signal]);
         return;
       }

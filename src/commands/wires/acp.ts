@@ -21,7 +21,7 @@ export async function acp(given: GivenAcp, io: Io): Promise<number> {
   const log = createLogger(io.stderr, given.logLevel);
   const { backend: command } = given;
   if (command !== undefined) refuseOptionsOfTheEngine(given);
-  else if (given.sessions !== undefined) throw new AgentError("usage", "--sessions goes with --backend only.");
+  else if (given.sessions !== undefined) throw new AgentError("usage", "--sessions needs --backend.");
   return runAcp(io, {
     input: process.stdin,
     backend: command === undefined ? engineBackend(given, io) : commandBackend(command, given),
@@ -33,5 +33,5 @@ export async function acp(given: GivenAcp, io: Io): Promise<number> {
 function refuseOptionsOfTheEngine(given: GivenAcp): void {
   const used = Object.entries(ofTheEngine).find(([key]) => given[key as keyof GivenAcp] !== undefined)?.[1];
   if (used !== undefined)
-    throw new AgentError("usage", `${used} has no meaning with --backend: give it to the backend.`);
+    throw new AgentError("usage", `${used} cannot be used with --backend. Pass it to the backend.`);
 }

@@ -20,31 +20,30 @@ export interface GivenConnect {
 const help = `
 Every line of standard input is a message. Answers go to standard output, everything else to standard error.
   printf 'hello\\nand again\\n' | tinman connect
-Each line is sent after the answer to the one before; the session is stopped at the end of the input.
-At a terminal Ctrl-C cancels the answer, and leaves when there is none; Ctrl-D stops the session and leaves.
+Each line is sent after the answer to the previous one; the end of input stops the session.
+At a terminal, Ctrl-C cancels the running answer, or leaves; Ctrl-D stops the session and leaves.
 Lines that begin with a slash are commands: /help lists them.
 
-The token is that of --token-file, or else of the variable TINMAN_TOKEN, or else the one that tinman serve keeps
-on this machine.
+The token comes from --token-file, else from TINMAN_TOKEN, else from tinman serve's file on this machine.
 
-Exit codes: 0 success, 1 no connection, no session or an answer that failed, 2 usage, 3 an answer that took too long,
-5 an answer that was stopped by a permission, 130 SIGINT, 143 SIGTERM.`;
+Exit codes: 0 success, 1 no connection, no session or a failed answer, 2 usage, 3 timeout,
+5 stopped by a permission, 130 SIGINT, 143 SIGTERM.`;
 
 export function defineConnect(program: Command, run: (given: GivenConnect) => Promise<void>): void {
   program
     .command("connect")
     .description("talk to a running tinman serve from a terminal or a script")
-    .argument("[address]", "where it is (default: ws://127.0.0.1:8000/ws)")
+    .argument("[address]", "the server (default: ws://127.0.0.1:8000/ws)")
     .option("--token-file <path>", "a file with the token")
-    .option("--user <id>", "who speaks (default: the login name)")
+    .option("--user <id>", "the user's id (default: the login name)")
     .option("--language <language>", "the language to answer in")
     .option("-m, --model <id>", "the model")
-    .option("--context <text>", "what the model is to know")
-    .option("--tools <file>", "a JSON file with tools of yours: [{name, description, inputSchema}]")
+    .option("--context <text>", "context for the model")
+    .option("--tools <file>", "a JSON file with your tools: [{name, description, inputSchema}]")
     .addOption(new Option("--tool-execution <side>", "who runs tools").choices(["client", "server"]))
-    .option("--tool-command <command>", "a shell command that runs tool calls: JSON in, the result out")
+    .option("--tool-command <command>", "a shell command that runs tool calls: JSON on stdin, result on stdout")
     .addOption(
-      new Option("--resume <session-id>", "go on with a session").conflicts([
+      new Option("--resume <session-id>", "continue a session").conflicts([
         "language",
         "model",
         "context",
@@ -52,9 +51,11 @@ export function defineConnect(program: Command, run: (given: GivenConnect) => Pr
         "toolExecution",
       ]),
     )
-    .addOption(new Option("--after <seq>", "with --resume: only what came after this number").argParser(sequence))
     .addOption(
-      new Option("-o, --output-format <format>", "text, or every frame that comes as a line of JSON")
+      new Option("--after <seq>", "with --resume: replay only what came after this number").argParser(sequence),
+    )
+    .addOption(
+      new Option("-o, --output-format <format>", "text, or every received frame as a line of JSON")
         .choices(["text", "json"])
         .default("text"),
     )

@@ -11,12 +11,11 @@ import { errorMessage } from "../../text/values.ts";
 import type { GivenConnect } from "./connect-options.ts";
 
 export async function connect(given: GivenConnect, io: Io): Promise<number> {
-  if (given.after !== undefined && given.resume === undefined)
-    throw new AgentError("usage", "--after goes with --resume only.");
+  if (given.after !== undefined && given.resume === undefined) throw new AgentError("usage", "--after needs --resume.");
   const url = parseAddress(given.address ?? defaultAddress);
   const target = { url, ...(await findToken(given.tokenFile, url)) };
   if (target.token !== undefined && url.protocol === "ws:" && !isLoopback(url))
-    await io.stderr.write(`tinman: The token goes to ${url.host} in the clear: wss:// would hide it.\n`);
+    await io.stderr.write(`tinman: The token is sent to ${url.host} unencrypted. Use wss:// to encrypt it.\n`);
   return runConnect(io, {
     target,
     start: { userId: given.user ?? loginName(), sessionParams: await sessionParams(given) },
@@ -48,13 +47,13 @@ async function findToken(file: string | undefined, url: URL): Promise<Omit<Targe
   if (text !== undefined) return { token: checked(text, own), tokenWords: `The token came from ${own}.` };
   return {
     token: undefined,
-    tokenWords: `No token was given: set TINMAN_TOKEN, or name a file with --token-file. On the server's own machine it is in ${own}.`,
+    tokenWords: `No token given. Set TINMAN_TOKEN, or name a file with --token-file. On the server's machine, the token is in ${own}.`,
   };
 }
 
 function checked(text: string, source: string): string {
   const token = text.trim();
-  if (!/^[\x21-\x7e]+$/.test(token)) throw new AgentError("usage", `There is no token in ${source}.`);
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new AgentError("usage", `No token in ${source}.`);
   return token;
 }
 

@@ -45,7 +45,7 @@ export async function connectionOptions(
     repository: repositoryName,
     log: {
       warn: log.warn,
-      // It was printed when the session was opened; clients get it with the first turn.
+      // It was printed when the session opened; clients get it with the first turn.
       event: async (event) =>
         isTold && event.type === "notice" && event.code === "unasked_model" ? undefined : log.event(event),
     },

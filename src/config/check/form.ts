@@ -13,7 +13,7 @@ export interface Form {
   readonly enum?: readonly string[];
   readonly minLength?: number;
   readonly pattern?: string;
-  /** The message for a text that does not match the pattern. */
+  /** The message for a string that does not match the pattern. */
   readonly patternWords?: string;
   readonly minimum?: number;
   readonly exclusiveMinimum?: number;
@@ -25,7 +25,7 @@ export interface Form {
 export interface Fault {
   /** From the checked value to the invalid part. */
   readonly path: readonly (string | number)[];
-  /** Never quotes a text, except if the form lists the allowed values. */
+  /** Quotes a string only if the form lists the allowed values. */
   readonly words: string;
 }
 

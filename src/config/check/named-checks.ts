@@ -12,10 +12,10 @@ export const namedChecks = {
   privateHost: privateHostFault,
   modelName: (name: string) => {
     if (name !== "offline" && !name.startsWith("script:")) return undefined;
-    return `"${name}" stands for ${name === "offline" ? "the offline model" : "scripted models"}: choose another name`;
+    return `"${name}" is reserved for ${name === "offline" ? "the offline model" : "scripted models"}. Choose another name`;
   },
   variables: variableFault,
-  apiKey: (key: string) => (key.trim() === "" ? "is empty: leave it out where no key is needed" : variableFault(key)),
+  apiKey: (key: string) => (key.trim() === "" ? "is empty. Leave it out if no key is needed" : variableFault(key)),
   uniqueModels: (entries: readonly { readonly id: string }[]) =>
     duplicateFault(entries.map(({ id }, at) => ({ path: [at, "id"], text: id }))),
   duration: (value: string | number) => (durationMs(value) === undefined ? lowerFirst(durationRule) : undefined),
@@ -37,7 +37,7 @@ function ruleFault(text: string, use: "allow" | "deny"): string | undefined {
 
 /** The text is not quoted: it may be part of a key. */
 function variableFault(text: string): string | undefined {
-  return hasBrokenVariable(text) ? `has a variable that cannot be read: write \${NAME}` : undefined;
+  return hasBrokenVariable(text) ? `has a malformed variable. Write \${NAME}` : undefined;
 }
 
 interface User {
@@ -48,18 +48,21 @@ interface User {
 
 const ceilings: readonly string[] = ["folders", "autonomy", "models"];
 
-/** Two users with one name would share their sessions, and a token must name one user. */
+/** Users with one name would share sessions, and a token must identify one user. */
 function usersFault(users: readonly User[]): Fault | undefined {
   for (const [at, user] of users.entries()) {
     const ceiling = user.role === "user" ? undefined : Object.keys(user).find((key) => ceilings.includes(key));
     if (ceiling === undefined) continue;
-    return { path: [at, ceiling], words: `is for the role user, and "${user.name}" has ${user.role}: remove it` };
+    return {
+      path: [at, ceiling],
+      words: `applies only to the role user, but "${user.name}" has ${user.role}. Remove it`,
+    };
   }
   return (
     duplicateFault(users.map(({ name }, at) => ({ path: [at, "name"], text: name }))) ??
     duplicateFault(
       users.flatMap(({ tokens }, at) => tokens.map((text, of) => ({ path: [at, "tokens", of], text }))),
-      () => "is there already: each token has one user",
+      () => "is a duplicate: each token belongs to one user",
     )
   );
 }

@@ -37,14 +37,14 @@ export async function withModels(ownHome: string, addition: ModelAddition): Prom
   const text = document.toString({ lineWidth: 0, flowCollectionPadding: /[{[] \S/.test(before ?? "") });
   const value = parseConfig(text, path) as Record<string, unknown>;
   if (!isDeepStrictEqual({ ...old, models: null }, { ...value, models: null })) {
-    throw invalid(path, "cannot be changed without touching something else in it; add the models by hand");
+    throw invalid(path, "cannot be changed without affecting other content; add the models by hand");
   }
   return { path, before, text, config: checkedUserConfig(value, path) };
 }
 
 async function insert(document: Document, { entries, aliases }: ModelAddition, path: string): Promise<void> {
   const { isMap, isSeq, isAlias } = await import("yaml");
-  const byHand = (what: string) => invalid(path, `${what} is written in a way that cannot be added to; do it by hand`);
+  const byHand = (what: string) => invalid(path, `${what} has a format that cannot be extended; edit it by hand`);
   if (document.contents === null) document.contents = document.createNode({});
   if (!isMap(document.contents)) throw byHand("the file");
   const inside = (parent: YAMLMap, key: string): unknown => {
@@ -94,7 +94,7 @@ export async function writeConfig({ path, before, text }: ChangedConfig): Promis
     } finally {
       await file.close();
     }
-    if ((await textIfThere(path)) !== before) throw new Error("has changed meanwhile");
+    if ((await textIfThere(path)) !== before) throw new Error("changed in the meantime");
     // A hard link fails if the file was created meanwhile.
     if (before === undefined) await link(fresh, target);
     else await rename(fresh, target);

@@ -12,7 +12,7 @@ const mostBytes = 4 * 1024 * 1024;
 
 export interface FactoryModels {
   readonly entries: readonly ModelEntryConfig[];
-  /** What was not understood and left out, one line each. */
+  /** Entries and keys that were skipped, one line each. */
   readonly notes: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export async function readFactoryModels(path: string): Promise<FactoryModels> {
   });
   if (bytes.length > mostBytes) throw new AgentError("usage", `${path} is larger than 4 MiB.`);
   const settings = parseJsonWithComments(bytes.toString("utf8"));
-  if (!isRecord(settings)) throw new AgentError("usage", `${path} does not hold a JSON object.`);
+  if (!isRecord(settings)) throw new AgentError("usage", `${path} does not contain a JSON object.`);
   const listed = settings.customModels ?? settings.custom_models ?? [];
   if (!Array.isArray(listed)) throw new AgentError("usage", `${path}: customModels is not a list.`);
   const entries: ModelEntryConfig[] = [];
@@ -34,17 +34,17 @@ export async function readFactoryModels(path: string): Promise<FactoryModels> {
     const place = `customModels[${index}]`;
     const made = isRecord(raw) ? entryOf(raw, index) : "it is not an object";
     if (typeof made === "string") {
-      notes.push(`${place} is left out: ${made}.`);
+      notes.push(`Skipped ${place}: ${made}.`);
       continue;
     }
     const fault = modelEntryFault(made.entry);
     if (fault !== undefined) {
-      notes.push(`${place} is left out: ${faultText(fault)}.`);
+      notes.push(`Skipped ${place}: ${faultText(fault)}.`);
       continue;
     }
     const entry = made.entry as ModelEntryConfig;
     if (entries.some(({ id }) => id === entry.id)) {
-      notes.push(`${place} is left out: duplicate ${visible(entry.id)}.`);
+      notes.push(`Skipped ${place}: duplicate ${visible(entry.id)}.`);
       continue;
     }
     entries.push(entry);
@@ -75,18 +75,18 @@ const known = new Set<string>([
   ...Object.values(spellings).flat(),
 ]);
 
-/** An entry and its unused parts, or why it is left out. */
+/** An entry with its unused parts, or why it is skipped. */
 function entryOf(raw: Fields, position: number): { entry: object; notes: readonly string[] } | string {
   const given = (name: keyof typeof spellings): unknown =>
     spellings[name].map((key) => raw[key]).find((value) => value !== undefined && value !== null);
   const notes = Object.keys(raw)
     .filter((key) => !known.has(key))
-    .map((key) => `${visible(key)} is not known and is left out`);
+    .map((key) => `skipped the unknown key ${visible(key)}`);
   const optional = (name: keyof typeof spellings, fits: (value: unknown) => boolean): object => {
     const value = given(name);
     if (value === undefined) return {};
     if (fits(value)) return { [name]: value };
-    notes.push(`${spellings[name][0]} is not what it should be and is left out`);
+    notes.push(`skipped ${spellings[name][0]}, which has the wrong type`);
     return {};
   };
 
@@ -94,13 +94,13 @@ function entryOf(raw: Fields, position: number): { entry: object; notes: readonl
   if (!isText(model)) return "it names no model";
   const provider = typeof raw.provider === "string" ? providers.get(raw.provider) : undefined;
   if (provider === undefined) {
-    return `its provider is ${visible(String(raw.provider))}; known are ${[...providers.keys()].join(", ")}`;
+    return `unknown provider ${visible(String(raw.provider))}; available: ${[...providers.keys()].join(", ")}`;
   }
   const baseUrl = given("baseUrl");
   if (!isText(baseUrl)) return "it has no baseUrl";
   const asked = idOf(raw, model, given("displayName"), position);
   const id = odd.test(asked) ? asked.replaceAll(new RegExp(odd, "gu"), "-").replaceAll(/-+/g, "-") : asked;
-  if (id !== asked) notes.push(`its id has characters that an id cannot have; it is ${visible(id)} here`);
+  if (id !== asked) notes.push(`its id has invalid characters, so it becomes ${visible(id)}`);
   const entry = {
     id,
     provider,

@@ -21,29 +21,28 @@ const tilde = /(?:^|[=:])$/;
 const assignment = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/;
 
 /**
- * Splits a rule as a shell splits a simple command, with '…', "…" and backslashes. A rule is a single plain command: any other
- * shell syntax is a fault, because a rule that only seems to cover it is worse than none. `*` as the last word means any
- * further words.
+ * Splits a rule as a shell splits a simple command, with '…', "…" and backslashes. Other shell syntax is a fault, so
+ * that no rule seems to cover more than it does. A final `*` means any further words.
  */
 export function ruleWords(rule: string, use: "allow" | "deny"): RuleWords {
-  const fault = (why: string): RuleWords => ({ fault: `${visible(rule)} is not a rule: ${why}` });
-  if (!rule.isWellFormed()) return fault("it holds half of a character");
+  const fault = (why: string): RuleWords => ({ fault: `invalid rule ${visible(rule)}: ${why}` });
+  if (!rule.isWellFormed()) return fault("it contains half a character");
   const odd = unseen.exec(rule)?.[0];
   if (odd !== undefined)
-    return fault(`it holds ${visible(odd)}, which no command may hold, or which is no plain space`);
+    return fault(`it contains ${visible(odd)}, which is not allowed in commands or is not a plain space`);
   const split = splitWords(rule);
   if (typeof split === "string") return fault(split);
   const [program, ...rest] = split;
   if (program === undefined) return fault("it is empty");
   const isRest = ({ text, isQuoted }: Word): boolean => text === "*" && !isQuoted;
   const last = split.at(-1) ?? program;
-  if (split.slice(0, -1).some(isRest)) return fault("* may only be its last word");
-  if (last.text === "*" && last.isQuoted) return fault("a quoted * as its last word cannot be told from a plain one");
+  if (split.slice(0, -1).some(isRest)) return fault("* must be its last word");
+  if (last.text === "*" && last.isQuoted) return fault("a quoted * as its last word is ambiguous");
   if (rest.length === 0 && isRest(program)) {
     return use === "deny" ? { words: ["*"] } : fault("it would allow every command");
   }
   if (program.text === "") return fault("it names no program");
-  if (!program.isQuoted && shellsOwn.has(program.text)) return fault(`${program.text} is a word of the shell's own`);
+  if (!program.isQuoted && shellsOwn.has(program.text)) return fault(`${program.text} is a shell keyword`);
   if (assignment.test(program.text)) return fault("it begins with an assignment; a rule begins with the program");
   return { words: split.map(({ text }) => text) };
 }
@@ -91,9 +90,9 @@ function unquotedFault(char: string, before: string, rule: string, at: number): 
   const quoteIt = "quote it if it is part of a word";
   if (syntax.test(char)) return `${char} is shell syntax; ${quoteIt}`;
   if (char === "~" && tilde.test(before)) return `a shell would replace ~; ${quoteIt}`;
-  if (char === "#" && before === "") return `a shell would take # for a comment; ${quoteIt}`;
+  if (char === "#" && before === "") return `# starts a comment in a shell; ${quoteIt}`;
   const isAlone = before === "" && /^$|^[ \t]/.test(rule.slice(at + 1, at + 2));
-  if (char === "*" && !isAlone) return `* is only understood as a whole word, the last; ${quoteIt}`;
+  if (char === "*" && !isAlone) return `* is only valid as the whole last word; ${quoteIt}`;
   return undefined;
 }
 
@@ -109,7 +108,7 @@ function doubleQuoted(rule: string, start: number): Quoted {
   for (let at = start + 1; at < rule.length; at += 1) {
     const char = rule[at] ?? "";
     if (char === '"') return { text, end: at };
-    if (char === "$" || char === "`") return `${char} is shell syntax in double quotes, too; use single quotes`;
+    if (char === "$" || char === "`") return `${char} is shell syntax even in double quotes; use single quotes`;
     const next = rule[at + 1] ?? "";
     if (char === "\\" && next !== "" && '$`"\\'.includes(next)) {
       text += next;

@@ -74,7 +74,7 @@ async function readAdminFile({ path, isNamed }: AdminFile): Promise<Words> {
   if (!isAbsolute(path)) throw invalid("TINMAN_ADMIN_CONFIG", `${visible(path)} is not an absolute path`);
   const opened = await openFile(path);
   if (opened === "missing") {
-    if (isNamed) throw invalid(path, "there is no such file, and TINMAN_ADMIN_CONFIG names it");
+    if (isNamed) throw invalid(path, "the file named by TINMAN_ADMIN_CONFIG does not exist");
     return [];
   }
   const text = await textOf(opened === "link" ? await openLink(path) : opened, path);
@@ -94,7 +94,7 @@ async function readRepositoryFile(folder: string, root: string): Promise<Reposit
   const real = await realpath(path).catch(() => undefined);
   if (real === undefined || !isBelow(real, root)) {
     if (opened !== "link") await opened.close();
-    const why = "leads out of the repository by a link, or nowhere, and is not used.";
+    const why = "is a link that is broken or leaves the repository, so it is ignored.";
     return { deny: [], notices: [printable(`${path} ${why}`)] };
   }
   const text = await textOf(opened === "link" ? await openLink(real) : opened, path);
@@ -116,7 +116,7 @@ function unusedKeys(value: object, path: string): readonly string[] {
   const more = keys.length - named.length;
   const list = [...named, ...(more > 0 ? [`${more} more`] : [])].join(", ");
   const verb = keys.length === 1 ? "is" : "are";
-  return [`${printable(path)}: ${list} ${verb} not used: a repository's configuration may only deny commands.`];
+  return [`${printable(path)}: ${list} ${verb} ignored: a repository's configuration can only deny commands.`];
 }
 
 /**
@@ -140,7 +140,7 @@ async function openLink(path: string): Promise<FileHandle> {
     throw invalid(path, reason(error));
   });
   const opened = await openFile(real);
-  if (opened === "missing" || opened === "link") throw invalid(path, `leads to ${real}, which has changed meanwhile`);
+  if (opened === "missing" || opened === "link") throw invalid(path, `leads to ${real}, which changed in the meantime`);
   return opened;
 }
 

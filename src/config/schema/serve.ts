@@ -7,11 +7,11 @@ const duration = named(z.union([z.string(), z.number()]), "duration");
 const count = z.number().int().positive();
 
 const user = z.strictObject({
-  name: named(z.string(), "userName").describe("Whose sessions they are."),
+  name: named(z.string(), "userName").describe("The user's name."),
   role: z
     .enum(userRoles)
     .describe("admin: everything. user: their own sessions. viewer: watches, and changes nothing."),
-  tokens: z.array(named(z.string(), "tokenHash")).describe("Hashes of the tokens, as tinman serve token prints them."),
+  tokens: z.array(named(z.string(), "tokenHash")).describe("Token hashes, as printed by tinman serve token."),
   folders: z
     .array(named(z.string(), "folder"))
     .min(1)
@@ -33,66 +33,61 @@ export const serveSchema = z.strictObject({
   hosts: z
     .array(named(z.string(), "host"))
     .optional()
-    .describe("Names by which the server may be asked, besides those of loopback and the address it is bound to."),
+    .describe("Allowed Host names, besides loopback and the bound address."),
   origins: z
     .array(named(z.string(), "origin"))
     .optional()
-    .describe("Origins of pages that may ask, besides the server's own."),
-  users: named(z.array(user), "users")
-    .optional()
-    .describe("Who may come in besides the owner of this machine's own token."),
+    .describe("Allowed origins of pages, besides the server's own."),
+  users: named(z.array(user), "users").optional().describe("Users besides the owner of this machine's token."),
   rpc: z
     .enum(rpcClients)
     .optional()
-    .describe("Who may open /rpc, which is as good as a shell of the server's account."),
+    .describe("Who can open /rpc, which is equivalent to a shell on the server's account."),
   limits: z
     .strictObject({
-      connections: count.optional().describe("WebSocket connections at a time."),
-      connectionsPerUser: count.optional().describe("WebSocket connections of one user at a time."),
+      connections: count.optional().describe("Maximum WebSocket connections."),
+      connectionsPerUser: count.optional().describe("Maximum WebSocket connections per user."),
       payloadBytes: count
         .optional()
-        .describe("Bytes of one message that comes in; more closes the connection with 1009."),
+        .describe("Maximum bytes of a received message; more closes the connection with 1009."),
       unsentBytes: count
         .optional()
-        .describe(
-          "Bytes that may wait for a client behind the message that is being sent, however large that is; more cuts it off.",
-        ),
+        .describe("Maximum bytes queued for a client behind the message being sent; more disconnects it."),
     })
     .optional(),
   timeouts: z
     .strictObject({
-      ping: duration.optional().describe("How often a client must show that it is there."),
-      stalled: duration.optional().describe("How long a client that is behind may take nothing at all."),
-      drain: duration.optional().describe("How long running turns may go on when the server is to stop."),
+      ping: duration.optional().describe("Interval of pings that clients must answer."),
+      stalled: duration
+        .optional()
+        .describe("How long a client that is behind can read nothing before it is disconnected."),
+      drain: duration.optional().describe("How long running turns can continue when the server stops."),
     })
     .optional(),
 });
 
 /** `interactive` of `config.yaml`. */
 export const interactiveSchema = z.strictObject({
-  toolExecution: z.enum(toolExecutions).optional().describe("Who runs the tools of sessions."),
-  toolExecutionChoices: z
-    .array(z.enum(toolExecutions))
-    .optional()
-    .describe("What a client may choose for its session besides the one above."),
-  autonomy: z.enum(autonomyLevels).optional().describe("What runs unasked where the server runs the tools."),
+  toolExecution: z.enum(toolExecutions).optional().describe("Who runs tools."),
+  toolExecutionChoices: z.array(z.enum(toolExecutions)).optional().describe("Alternatives that clients can choose."),
+  autonomy: z.enum(autonomyLevels).optional().describe("What runs without asking when the server runs the tools."),
   timeouts: z
     .strictObject({
       ai: duration
         .optional()
         .describe(
-          "How long a model may be silent. Unless given: 10s for the offline and scripted models, and a provider's model has timeouts of its own.",
+          "How long a model can be silent. Default: 10s for offline and scripted models, the provider's timeouts for others.",
         ),
-      toolResult: duration.optional().describe("How long a client may take for a tool call."),
-      idleSession: duration.optional().describe("How long a session without a client is kept open."),
+      toolResult: duration.optional().describe("Time limit for a client's tool call."),
+      idleSession: duration.optional().describe("How long a session without a client stays open."),
     })
     .optional(),
   limits: z
     .strictObject({
-      queuedMessages: count.optional().describe("Messages that may wait in a session."),
-      openSessions: count.optional().describe("Sessions that a user may have open at a time."),
-      sessionsPerMinute: count.optional().describe("Sessions that a user may start in a minute."),
-      messagesPerMinute: count.optional().describe("Messages that a user may send in a minute."),
+      queuedMessages: count.optional().describe("Maximum waiting messages per session."),
+      openSessions: count.optional().describe("Maximum open sessions per user."),
+      sessionsPerMinute: count.optional().describe("Maximum sessions started per user and minute."),
+      messagesPerMinute: count.optional().describe("Maximum messages per user and minute."),
     })
     .optional(),
 });

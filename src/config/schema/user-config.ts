@@ -9,72 +9,72 @@ const allow = z.array(named(z.string(), "allowRule")).optional();
 const deny = z
   .array(named(z.string(), "denyRule"))
   .optional()
-  .describe("Commands that never run, as words; * as the last one: any further words.");
+  .describe("Commands that never run. A final * matches any further words.");
 
 const sandbox = z.strictObject({
   mode: z
     .enum(sandboxModes)
     .optional()
-    .describe("auto: where it works, which is the default. required: nothing runs where it does not work. off: never."),
+    .describe("auto (default): where possible. required: commands run only contained. off: never."),
   network: z
     .enum(["proven", "all"])
     .optional()
-    .describe("Which commands have the network: installers, git and downloads, which is the default, or all."),
+    .describe("Commands with network access. proven (default): installers, git and downloads."),
   writable: z
     .array(named(z.string(), "writableFolder"))
     .optional()
-    .describe("Folders that contained commands can write besides the workspace. A leading ~ is the home."),
+    .describe("Folders that contained commands can write besides the workspace. ~ is the home."),
 });
 
 /** `$TINMAN_HOME/config.yaml`. Documented in docs/configuration.md. */
 export const userConfigSchema = z.strictObject({
-  model: z.string().min(1).optional().describe("The model of runs that name none; the same as models.default."),
-  models: modelsSchema.optional().describe("Models and their other names."),
+  model: z.string().min(1).optional().describe("Default model; the same as models.default."),
+  models: modelsSchema.optional().describe("Models and aliases."),
   fetch: z
     .strictObject({
       allowPrivate: z
         .array(named(z.string().min(1), "privateHost"))
         .optional()
-        .describe("Hosts, addresses or blocks in private networks that FetchUrl may ask; * for all."),
+        .describe("Hosts, addresses or blocks in private networks that FetchUrl can reach; * for all."),
     })
     .optional()
-    .describe("What FetchUrl may do."),
+    .describe("Settings of FetchUrl."),
   context: z
     .strictObject({
-      compact: z.boolean().optional().describe("false: long conversations are compacted only when asked."),
+      compact: z.boolean().optional().describe("false: compact long conversations only on request."),
       compactAt: z
         .number()
         .positive()
         .optional()
-        .describe("Compact a request above so many tokens; up to 1, above this share of the model's window."),
+        .describe("Compact requests above this many tokens; up to 1, this share of the model's window."),
       model: z.string().min(1).optional().describe("The model that writes summaries. Default: the session's own."),
     })
     .optional()
-    .describe("How long conversations are kept within the model's window."),
+    .describe("Compaction of long conversations."),
   network: z
-    .strictObject({ caFile: z.string().min(1).optional().describe("Certificates to trust besides the usual ones.") })
+    .strictObject({ caFile: z.string().min(1).optional().describe("File with additional certificates to trust.") })
     .optional()
-    .describe("How servers are reached."),
+    .describe("Network settings."),
   durability: z
     .enum(["turn", "always"])
     .optional()
-    .describe("When the log is forced to the disk: at the end of every turn, or with every record."),
+    .describe("When the log is synced to disk: at the end of every turn, or with every record."),
   passEnvironment: z
     .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be a variable name"))
     .optional()
-    .describe("Variables that commands get although their names or values look like credentials."),
+    .describe("Variables passed to commands even if they look like credentials."),
   permissions: z
     .strictObject({
-      allow: allow.describe("Commands that run at every level, as words; * as the last one: any further words."),
+      allow: allow.describe("Commands that run at every level. A final * matches any further words."),
       deny,
     })
     .optional()
-    .describe("Rules on commands."),
+    .describe("Command rules."),
   sandbox: z
     .preprocess(wholeSandbox, sandbox)
     .optional()
-    .describe("How commands are contained; a word alone is the mode."),
-  serve: serveSchema.optional().describe("The server of tinman serve: who may come in, and how much of it."),
+    .describe("Containment of commands; a string sets the mode."),
+  serve: serveSchema.optional().describe("Access and limits of tinman serve."),
   interactive: interactiveSchema.optional().describe("Sessions over its WebSocket API."),
 });
 

@@ -9,13 +9,13 @@ export function privateHostFault(text: string): string | undefined {
   const entry = text.trim();
   if (entry === "*") return undefined;
   const fault = (why: string): string => `${visible(text)} ${why}`;
-  if (entry.includes("://")) return fault("is an address of a page: write its host alone");
+  if (entry.includes("://")) return fault("is a URL. Write only its host");
   const [start = "", ...rest] = entry.split("/");
   if (rest.length > 0) {
-    if (isIP(start) === 0) return fault("has a path: write the host alone");
+    if (isIP(start) === 0) return fault("has a path. Write only the host");
     const most = isIP(start) === 4 ? 32 : 128;
     const isBlock = rest.length === 1 && /^\d{1,3}$/.test(rest[0] ?? "") && Number(rest[0]) <= most;
-    return isBlock ? undefined : fault(`is not a block of addresses: its length is a number up to ${most}`);
+    return isBlock ? undefined : fault(`is not a valid block: its prefix length must be a number up to ${most}`);
   }
   return isHost(entry) ? undefined : fault("is not a host, an address, a block of addresses or *");
 }

@@ -1,6 +1,6 @@
 /** Values and formats of `serve` and `interactive`. */
 
-/* The two lists stand elsewhere, too, for those who serve clients; a configuration knows nobody of these. A test compares them. */
+/* Copies of lists from `access` and `frontends`, which `config` does not import. A test compares them. */
 export const userRoles = ["admin", "user", "viewer"] as const;
 export const toolExecutions = ["client", "server"] as const;
 
@@ -11,9 +11,9 @@ const longestName = 64;
 
 /** Why this is not a valid user name, if so. */
 export function userNameFault(name: string): string | undefined {
-  if (name === "local") return '"local" is the user of this machine\'s own token: choose another name';
+  if (name === "local") return '"local" is reserved for this machine\'s own token. Choose another name';
   const isName = name.length <= longestName && /^[\p{L}\p{N}][\p{L}\p{N}._@+-]*$/u.test(name);
-  return isName ? undefined : `must be letters, digits and . _ @ + -, at most ${longestName} of them`;
+  return isName ? undefined : `must have 1 to ${longestName} letters, digits, or characters of . _ @ + -`;
 }
 
 /** Why sessions cannot work in this folder, if so. */
@@ -35,15 +35,13 @@ export function hostFault(host: string): string | undefined {
     /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/.test(host)
   )
     return undefined;
-  if (/:\d+$/.test(host)) return "must be a name without a port: every port counts";
-  return /[A-Z]/.test(host)
-    ? "must be written in small letters"
-    : "must be the name or the address of a machine, such as agent.example.org";
+  if (/:\d+$/.test(host)) return "must be a name without a port; it covers every port";
+  return /[A-Z]/.test(host) ? "must be lower case" : "must be a host name or address, such as agent.example.org";
 }
 
 /** Why this is not a valid browser `Origin`, if so. */
 export function originFault(origin: string): string | undefined {
-  if (origin === "null") return '"null" is what every sandboxed page and local file has: it cannot be let in';
+  if (origin === "null") return '"null" cannot be allowed, because every sandboxed page and local file has this origin';
   let url: URL;
   try {
     url = new URL(origin);

@@ -92,7 +92,7 @@ export class SessionPool {
       return this.alone(id, () => this.counted(options.openedFor, resume));
     }
     if (options.allows?.(found.session.settings) === false) {
-      throw new AgentError("session_not_found", `There is no session ${id}.`);
+      throw new AgentError("session_not_found", `Session ${id} not found.`);
     }
     return this.hold(found, true);
   }

@@ -55,7 +55,7 @@ interface End {
 
 const nothingSaid: Failure = {
   code: "model_empty",
-  message: "The model answered with nothing.",
+  message: "The model returned an empty reply.",
   cause: "empty_response",
 };
 

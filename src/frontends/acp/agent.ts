@@ -55,7 +55,7 @@ export function createAgent(parts: AgentParts): AgentApp {
     })
     .onRequest(methods.agent.authenticate, async ({ params }) => {
       if (params.methodId !== authMethod.id)
-        throw badParams(`There is no way to authenticate called ${params.methodId}.`);
+        throw badParams(`Unknown authentication method ${JSON.stringify(params.methodId)}.`);
       await backend.authenticate().catch((error: unknown) => {
         throw authRequired(rpcError(error).message);
       });
@@ -130,21 +130,19 @@ function hello(
 
 function toMode(id: string): SettingsChange {
   const change = changeToMode(id);
-  if (change === undefined) throw badParams(`There is no mode ${JSON.stringify(id)}. There are ${modeNames()}.`);
+  if (change === undefined) throw badParams(`Unknown mode ${JSON.stringify(id)}. Available: ${modeNames()}.`);
   return change;
 }
 
 function toModel({ models }: EditorSession, modelId: string): SettingsChange {
   if (models.length > 0 && !models.some(({ id, disabled }) => id === modelId && !disabled)) {
-    throw badParams(
-      `There is no model ${JSON.stringify(modelId)}. There are ${models.map(({ id }) => id).join(", ")}.`,
-    );
+    throw badParams(`Unknown model ${JSON.stringify(modelId)}. Available: ${models.map(({ id }) => id).join(", ")}.`);
   }
   return { modelId };
 }
 
 function toOption(session: EditorSession, id: string, value: unknown): SettingsChange {
-  if (typeof value !== "string") throw badParams(`The value of ${id} must be a text.`);
+  if (typeof value !== "string") throw badParams(`The value of ${id} must be a string.`);
   switch (id) {
     case optionIds.mode:
       return toMode(value);
@@ -153,10 +151,10 @@ function toOption(session: EditorSession, id: string, value: unknown): SettingsC
     case optionIds.effort: {
       const known = session.efforts;
       if (!known.includes(value))
-        throw badParams(`There is no effort ${JSON.stringify(value)} here. There are ${known.join(", ")}.`);
+        throw badParams(`Unknown effort ${JSON.stringify(value)}. Available: ${known.join(", ")}.`);
       return { reasoningEffort: value };
     }
     default:
-      throw badParams(`There is no option ${JSON.stringify(id)}. There are ${Object.values(optionIds).join(", ")}.`);
+      throw badParams(`Unknown option ${JSON.stringify(id)}. Available: ${Object.values(optionIds).join(", ")}.`);
   }
 }

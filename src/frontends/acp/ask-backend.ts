@@ -1,6 +1,6 @@
 import type { Session } from "../../sdk/api.ts";
 
-/** No answer is important enough to hold up a prompt for longer. */
+/** Limits how long a prompt can wait for an answer from the backend. */
 const patienceMs = 2_000;
 
 /**

@@ -4,7 +4,7 @@ import { failed } from "./rpc-errors.ts";
 export interface LinkParts {
   open(signal: AbortSignal): Promise<Session>;
   opened(session: Session): void;
-  /** It ended without being dropped. */
+  /** It exited unexpectedly. */
   died(end: ConnectionEnd): void;
   /** Words for people, never for the wire. */
   warn(words: string): void;
@@ -52,7 +52,7 @@ export function createBackendLink(parts: LinkParts) {
     const [session, start] = [current, opening];
     current = undefined;
     opening = undefined;
-    start?.controller.abort(failed("The backend was given up while it started.", "interrupted"));
+    start?.controller.abort(failed("The backend was stopped while it was starting.", "interrupted"));
     const ends = [left, session?.close(), start?.session.catch(() => undefined)];
     left = Promise.all(ends).catch((error: unknown) => parts.warn(String(error)));
   }
@@ -66,9 +66,9 @@ export function createBackendLink(parts: LinkParts) {
       if (isClosed) throw failed("The session was closed.", "session_closed");
       return get();
     },
-    /** Ends the backend, or its start. The next one starts when it is gone. */
+    /** Ends the backend, or its start. The next one starts only when it is gone. */
     drop,
-    /** Ends it permanently. Resolves when nothing is left. */
+    /** Ends it permanently. Resolves when its process is gone. */
     async close(): Promise<void> {
       isClosed = true;
       drop();

@@ -15,7 +15,7 @@ export interface Backend {
   list?(query: { readonly cwd?: string }): Promise<readonly ListedSession[]>;
   /** Rejects if the session does not exist or is in use. */
   remove?(sessionId: string): Promise<void>;
-  /** Starts to load what the first session will need. */
+  /** Starts loading what the first session will need. */
   prepare(): void;
   /** Rejects with the reason if something is missing. */
   authenticate(): Promise<void>;

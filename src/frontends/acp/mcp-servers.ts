@@ -15,8 +15,7 @@ export function wantedServers(given: unknown): WantedServers {
   for (const [index, entry] of entries.entries()) {
     const server = serverOf(entry);
     if (server !== undefined) servers.push(server);
-    else
-      problems.push(`The MCP server ${nameOf(entry, index)} was left out: its entry is not one of stdio, http or sse.`);
+    else problems.push(`Skipped the MCP server ${nameOf(entry, index)}: it is not a valid stdio, http or sse entry.`);
   }
   return { servers, problems };
 }

@@ -8,14 +8,14 @@ import { coded } from "./rpc-errors.ts";
 /** Far more than any client sends: a prompt has few values, however long. */
 const mostEntries = 20_000;
 
-/** Limits for requests that run at the same time. */
+/** Limits for concurrent requests. */
 const mostOpen = { requests: 1_000, characters: 64 * 1024 * 1024 };
 /** Messages still read while the client does not read, such as a cancel. */
 const mostUnread = 100;
 
 /**
- * A transport in the form that the ACP library wants. Malformed messages are answered here. Of the platform's streams,
- * which are slow to load, it has only what the library calls.
+ * A transport as the stream that the ACP library wants. Malformed messages are answered here. It implements only what
+ * the library calls, because the platform's streams load slowly.
  */
 export function messageStream(transport: Transport): Stream {
   const frames = transport.incoming[Symbol.asyncIterator]();
@@ -66,7 +66,7 @@ export function messageStream(transport: Transport): Stream {
       }
       const { id, method } = read as { readonly id?: unknown; readonly method?: unknown };
       if (id !== undefined && method !== undefined && !opens(id, lengthOf(frame))) {
-        refuse(new RequestError(-32603, "Too much is asked for at once: wait for some answers first."), id);
+        refuse(new RequestError(-32603, "Too many requests at once. Wait for some responses first."), id);
         continue;
       }
       // The library passes a message from handler to handler; the next must not overtake it.
@@ -92,16 +92,16 @@ export function messageStream(transport: Transport): Stream {
 
 function parsed(frame: Frame): AnyMessage | RequestError {
   if (frame.type === "too_long") {
-    return RequestError.parseError(undefined, `a line of ${frame.bytes} bytes was left out, 32 MiB is the most`);
+    return RequestError.parseError(undefined, `skipped a line of ${frame.bytes} bytes; the limit is 32 MiB`);
   }
   if (frame.isMalformed === true) return RequestError.parseError(undefined, "the line is not valid UTF-8");
   if (isHeavy(frame)) {
-    return RequestError.parseError(undefined, `a line with more than ${mostEntries} entries was left out`);
+    return RequestError.parseError(undefined, `skipped a line with more than ${mostEntries} entries`);
   }
   try {
     const value: unknown = JSON.parse(frame.text);
     if (isMessage(value)) return value;
-    const why = Array.isArray(value) ? "batches are not supported" : "it is no message of JSON-RPC 2.0";
+    const why = Array.isArray(value) ? "batches are not supported" : "not a JSON-RPC 2.0 message";
     return RequestError.invalidRequest(undefined, why);
   } catch {
     return RequestError.parseError();
@@ -119,7 +119,7 @@ function idIn({ text }: Frame & { type: "line" }): string | number | null {
   return id === undefined ? null : (JSON.parse(id) as string | number);
 }
 
-/** The library echoes what it refuses, so it gets only valid messages. */
+/** The library echoes what it rejects, so it gets only valid messages. */
 function isMessage(value: unknown): value is AnyMessage {
   if (!isRecord(value)) return false;
   const { jsonrpc, id, method } = value;

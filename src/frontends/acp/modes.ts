@@ -14,7 +14,7 @@ type Level = keyof typeof levels;
 
 const modes = {
   ...levels,
-  spec: ["Plan", "Only reads, and makes a plan to be approved."],
+  spec: ["Plan", "Only reads, and proposes a plan for approval."],
 } as const;
 
 /** Names used by other clients. */
@@ -27,7 +27,7 @@ const aliases: Readonly<Record<string, keyof typeof modes>> = {
 
 export const optionIds = { mode: "mode", model: "model", effort: "thought_level" } as const;
 
-/** As returned by `session/new` and `session/load`. `models` is for clients of older versions of ACP. */
+/** As returned by `session/new` and `session/load`. `models` is for clients of older ACP versions. */
 export interface SessionState {
   readonly modes: SessionModeState;
   readonly configOptions: SessionConfigOption[];
@@ -49,7 +49,7 @@ export function changeToMode(id: string): SettingsChange | undefined {
   return { interactionMode: "auto", autonomyLevel: known as Level };
 }
 
-/** Changes that bring a reopened session down to what this program was started with. */
+/** Changes that bring a reopened session down to the level this program was started with. */
 export function boundsOf({ autonomyLevel: was }: Settings, started: SettingsChange): SettingsChange {
   const { autonomyLevel: most, interactionMode } = started;
   const { autonomy, mode } = bounds({ autonomy: was }, { most, spec: interactionMode === "spec" });

@@ -25,7 +25,7 @@ export function badParams(words: string, code = "usage"): RequestError {
 }
 
 export function noSession(sessionId: string): RequestError {
-  return notFound(sessionId, `There is no session ${named(sessionId)}.`);
+  return notFound(sessionId, `Session ${named(sessionId)} not found.`);
 }
 
 export function notOpen(sessionId: string): RequestError {

@@ -17,20 +17,20 @@ export interface ExecOptions {
   readonly format: OutputFormat;
   /** Which conversation the prompt belongs to. */
   readonly from: { readonly type: "new" } | { readonly type: "continue" | "fork"; readonly id: string };
-  /** Canonical. For a session that is continued: only when the user named one. */
+  /** Canonical. To continue a session: only if the user named one. */
   readonly cwd: string | undefined;
-  /** For a new session all of them; otherwise only what the user said. */
+  /** For a new session, all of them; otherwise only those the user set. */
   readonly settings: SessionSettings;
   readonly changes: Partial<SessionSettings>;
   readonly run: RunOptions;
   readonly limits: TurnLimits;
   readonly timeoutMs?: number;
-  /** Printed when the run uses the offline model. Absent when the user asked for it. */
+  /** Printed when the run uses the offline model unless the user asked for it. */
   readonly offlineNotice?: string;
   readonly log: Logger;
 }
 
-/** `tinman exec`: one prompt, one turn, one exit code. Nobody is attached who could be asked. */
+/** `tinman exec`: one prompt, one turn, one exit code, and no client to ask. */
 export const runExec: FrontEnd<ExecOptions> = async (engine, io, options) => {
   const startedAt = process.uptime();
   const elapsed = (): number => Math.round((process.uptime() - startedAt) * 1_000);
@@ -60,7 +60,7 @@ export const runExec: FrontEnd<ExecOptions> = async (engine, io, options) => {
       signalCode,
     });
     await printReport(options.format, report, io, Date.now());
-    // A signal may also come while a slow reader takes the last lines.
+    // A signal can also arrive while a slow reader takes the last lines.
     return signalCode ?? report.exitCode;
   } catch (error) {
     await session?.close().catch(() => undefined);
@@ -94,13 +94,13 @@ async function runPrompt(session: Session, io: Io, options: ExecOptions, isStopp
   const printed = (async () => {
     for await (const event of attachment.events()) await print.event(event);
   })();
-  // Reported below, where it is awaited.
+  // Reported where it is awaited, below.
   printed.catch(() => undefined);
   const stopTimer = startDeadline(session, options.timeoutMs);
   try {
     await print.start();
     const handle = session.prompt([{ type: "text", text: options.prompt }], { limits: options.limits });
-    // A signal that came while the session was opened found nothing to interrupt.
+    // A signal that arrived while the session opened had nothing to interrupt.
     if (isStopped()) interrupt(session);
     return await handle.outcome;
   } finally {
@@ -114,7 +114,7 @@ async function runPrompt(session: Session, io: Io, options: ExecOptions, isStopp
 function startDeadline(session: Session, timeoutMs: number | undefined): () => void {
   if (timeoutMs === undefined) return () => undefined;
   const timer = setTimeout(() => {
-    interrupt(session, new AgentError("timeout", `Stopped after ${timeoutMs / 1_000} s, as --timeout says.`));
+    interrupt(session, new AgentError("timeout", `Stopped by --timeout after ${timeoutMs / 1_000} s.`));
   }, timeoutMs);
   return () => clearTimeout(timer);
 }

@@ -8,14 +8,14 @@ export type LogLevel = (typeof logLevels)[number];
 
 export type Logger = ReturnType<typeof createLogger>;
 
-/** Lines for people on stderr, by how much they want to know. */
+/** Log lines on stderr, filtered by the chosen level. */
 export function createLogger(output: Output, level: LogLevel) {
   const wants = (needed: LogLevel): boolean => logLevels.indexOf(level) >= logLevels.indexOf(needed);
   const say = async (needed: LogLevel, text: string): Promise<void> => {
     if (wants(needed)) await output.write(`tinman: ${terminalLine(text)}\n`);
   };
   return {
-    /** At every level: without it, the outcome would be taken for something else. */
+    /** Shown at every level: without it, users would misread the outcome. */
     always: (text: string) => say("off", text),
     warn: (text: string) => say("warn", text),
     event: async (event: EngineEvent): Promise<void> => {
@@ -26,7 +26,7 @@ export function createLogger(output: Output, level: LogLevel) {
   };
 }
 
-/** Ignored events that are stored are named at the level "debug". */
+/** At level "debug", ignored stored events are named. */
 const handlers: EventHandlers<{ readonly level: LogLevel; readonly text: string }> = {
   "session.opened": ignored,
   "session.updated": ignored,
@@ -43,7 +43,7 @@ const handlers: EventHandlers<{ readonly level: LogLevel; readonly text: string 
   "message.checkpoint": ignored,
   "message.ended": ignored,
   "usage.updated": ignored,
-  // Without it, a run that waits would seem to hang.
+  // Without it, a waiting run would seem to hang.
   "retry.scheduled": (event) => ({ level: "warn", text: retryText(event) }),
   "compaction.started": ignored,
   "context.compacted": ({ tokensBefore, tokensAfter }) =>

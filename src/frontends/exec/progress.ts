@@ -6,7 +6,7 @@ import type { Output } from "../front-end.ts";
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const frameMs = 100;
 
-/** One line on a terminal that says what the run is doing and for how long. Nothing of it is left at the end. */
+/** One line on a terminal: what the run is doing and for how long. Removed at the end. */
 export class Progress {
   private readonly output: Output;
   private readonly startedAt = Date.now();
@@ -14,7 +14,7 @@ export class Progress {
   private readonly running = new Map<string, string>();
   private doing = "starting";
   private frame = 0;
-  /** What the run is doing from that event on. */
+  /** The run's activity after an event. */
   private readonly handlers: EventHandlers<string> = {
     "session.opened": ignored,
     "session.updated": ignored,
@@ -75,7 +75,7 @@ export class Progress {
     this.frame = (this.frame + 1) % frames.length;
     const seconds = Math.floor((Date.now() - this.startedAt) / 1_000);
     const width = Math.max(10, this.output.columns - 12);
-    // The text is the model's or a tool's: only printable characters of it may reach the terminal.
+    // The text comes from the model or a tool, so only printable characters reach the terminal.
     const doing = textStart(this.doing.replace(/[\p{Cc}\p{Cf}]/gu, " "), width);
     void this.output.write(`\r\x1b[2K${frames[this.frame]} ${doing} ${seconds}s`);
   }

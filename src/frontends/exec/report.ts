@@ -17,7 +17,7 @@ import type { Io, Output } from "../front-end.ts";
 
 export type OutputFormat = "text" | "json" | "stream-json";
 
-/** How a run ended, in the words that all formats share. */
+/** A run's outcome, shared by all formats. */
 export interface RunReport {
   readonly exitCode: ExitCode;
   readonly stopReason: string;
@@ -29,11 +29,11 @@ export interface RunReport {
   readonly turns: number;
   readonly durationMs: number;
   readonly sessionId: string;
-  /** The one that was used. Absent when the run failed before it was known. */
+  /** The model used. Absent if the run failed before it was known. */
   readonly model?: string;
 }
 
-/** A run whose turn came to its end. `signalCode` is set when a signal ended it. */
+/** The outcome of a turn that ended. `signalCode` is set if a signal ended it. */
 export function reportOutcome(
   outcome: TurnOutcome,
   run: {
@@ -61,7 +61,7 @@ export function reportOutcome(
   };
 }
 
-/** A run that failed before a turn could begin. */
+/** The outcome of a run that failed before its turn began. */
 export function reportFailure(
   failure: Failure,
   run: { readonly sessionId?: string; readonly model?: string; readonly durationMs: number },
@@ -92,7 +92,7 @@ function withOptions(failure: Failure | undefined, denials: readonly DenialEntry
 function denialEntry(denial: Denial): DenialEntry {
   const { callId: toolCallId, tool: toolName, rule, why: reason, contained } = denial;
   const entry = { toolCallId, toolName, rule, reason, ...(contained === undefined ? {} : { contained }) };
-  // No option undoes a rule.
+  // No option overrides a rule.
   if (rule === "deny-rule") return entry;
   const allowWith = /^(protected-place|catastrophic)$/.test(rule)
     ? "--skip-permissions-unsafe"
@@ -100,12 +100,12 @@ function denialEntry(denial: Denial): DenialEntry {
   return { ...entry, allowWith };
 }
 
-/** Prints the end of a run in its format. The last thing on stdout. */
+/** Prints the outcome in the run's format, as the last output on stdout. */
 export async function printReport(format: OutputFormat, report: RunReport, io: Io, now: number): Promise<void> {
   const { failure } = report;
   if (format === "text" && report.finalText !== "" && hasAnswer(report)) {
     const text = withoutTrailing(report.finalText, "\r\n");
-    // Scripts get the text as it is.
+    // Scripts get the raw text.
     await io.stdout.write(`${io.stdout.isTerminal ? terminalText(text) : text}\n`);
   }
   if (format === "json") await printJson(resultOf(report), io.stdout);
@@ -117,13 +117,13 @@ export async function printReport(format: OutputFormat, report: RunReport, io: I
   }
 }
 
-/** One line of JSON, on a terminal with escapes for all that is not to be seen there. */
+/** One line of JSON. On a terminal, invisible characters are escaped. */
 export function printJson(value: unknown, output: Output): Promise<void> {
   const json = JSON.stringify(value);
   return output.write(`${output.isTerminal ? terminalJson(json) : json}\n`);
 }
 
-/** Whether the text is the model's last word, rather than what it said on the way. */
+/** Whether the text is the model's last word, not an interim remark. */
 function hasAnswer({ stopReason }: RunReport): boolean {
   return ["completed", "planned", "length", "refused"].includes(stopReason);
 }
@@ -148,7 +148,7 @@ function resultOf(report: RunReport): ResultObject {
   };
 }
 
-/** The model's words, or our error message when the model said nothing. */
+/** The model's text, or our error message if there is none. */
 function resultText({ finalText, failure }: RunReport): string {
   return finalText === "" && failure !== undefined ? failure.message : finalText;
 }
@@ -177,7 +177,7 @@ function lastLines(report: RunReport, now: number): readonly StreamJsonLine[] {
   return [{ type: "error", source, message, timestamp: now, session_id: report.sessionId, code }, completion];
 }
 
-/** What the formats say of a failure, whatever else events tell of it. */
+/** The failure in every format's terms. */
 function errorObject({ code, message }: Failure): NonNullable<ResultObject["error"]> {
   return { code, message };
 }

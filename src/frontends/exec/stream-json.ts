@@ -23,7 +23,7 @@ export function initLine(session: Session, model: ModelInfo): StreamJsonLine {
   };
 }
 
-/** Engine events -> lines. Holds the prompts that are not part of the conversation yet; does no I/O and decides nothing. */
+/** Translates engine events into lines. Holds prompts that no turn has taken yet. */
 export class StreamJsonTranslator {
   private readonly prompts = new Map<string, readonly PromptBlock[]>();
   private readonly handlers: EventHandlers<readonly StreamJsonLine[]> = {
@@ -73,7 +73,7 @@ export class StreamJsonTranslator {
   }
 }
 
-/** What every line ends with. */
+/** Fields at the end of every line. */
 function endOf({ at, sessionId }: EngineEvent): Pick<StreamJsonLine & { type: "message" }, "timestamp" | "session_id"> {
   return { timestamp: at, session_id: sessionId };
 }

@@ -22,7 +22,7 @@ import type { InteractiveServer, Seat } from "./server.ts";
 const internalError = 1011;
 const tryAgainLater = 1013;
 
-/** One client of `/ws`: its requests are taken in order, and each is answered exactly once. */
+/** One client of `/ws`. Takes its requests in order and answers each exactly once. */
 export class InteractiveConnection implements Caller, ServedConnection {
   readonly server: InteractiveServer;
   readonly identity: Identity;
@@ -90,7 +90,7 @@ export class InteractiveConnection implements Caller, ServedConnection {
     const before = this.seats.get(id);
     this.seats.set(id, seat);
     before?.hold.release();
-    // A connection that starts sessions all day must not remember all of them.
+    // Otherwise a long-lived connection would remember every session it started.
     const forget = (): void => void (this.seats.get(id) === seat && this.seats.delete(id));
     seat.live.ended.then(forget, forget);
   }
@@ -124,7 +124,7 @@ export class InteractiveConnection implements Caller, ServedConnection {
     }
   }
 
-  /** Resolves when the next request can be taken. Rejects with what the client is sent. */
+  /** Resolves when the next request can be taken. Rejects with the failure to send. */
   private async handle(request: Request): Promise<void> {
     if (!Object.hasOwn(handlers, request.method)) throw new Refusal(rpcErrors.method);
     const method = request.method as InteractiveMethod;

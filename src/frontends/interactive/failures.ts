@@ -19,7 +19,7 @@ export function badParams(reason: string, detail: string): Refusal {
   return new Refusal({ ...rpcErrors.params, data: { reason, detail } });
 }
 
-/** The params are well-formed but cannot be used; the words are for a person. */
+/** The params are well-formed but unusable. The message is for a person. */
 export function unusable(reason: string, words: string, more: Readonly<Record<string, unknown>> = {}): Refusal {
   const { code, message } = rpcErrors.params;
   return new Refusal({ code, message: `${message}: ${words}`, data: { reason, ...more } });
@@ -32,14 +32,14 @@ export function refused(reason: string, words: string, more: Readonly<Record<str
 
 /** Also for other users' sessions, whose existence is not revealed. */
 export function unknownSession(): Refusal {
-  return badParams("unknown_session", "There is no such session here. resumeSession opens one that was left.");
+  return badParams("unknown_session", "Session not found. Use resumeSession to open an earlier one.");
 }
 
-/** Failures that clients can know about, in words fit for them. */
+/** Failures that clients can see, in words fit for them. */
 const told: Partial<Record<ErrorCode, (message: string) => Refusal>> = {
   session_not_found: unknownSession,
   session_closed: unknownSession,
-  session_in_use: () => refused("session_in_use", "Another process works with this session."),
+  session_in_use: () => refused("session_in_use", "Another process is using this session."),
   queue_full: (message) => refused("queue_full", message),
   input_too_large: (message) => refused("input_too_large", message),
 };
@@ -54,11 +54,11 @@ export function refusalOf(error: unknown): Refusal | undefined {
   return error instanceof AgentError ? told[error.code]?.(error.message) : undefined;
 }
 
-/** For a session that cannot start because of its model. `report` logs words that only the operator can see. */
+/** For a session whose model cannot be used. `report` logs details for the operator only. */
 export function modelRefusal(error: unknown, report: () => string): Refusal | undefined {
   if (!(error instanceof AgentError)) return undefined;
   if (error.code === "model_unknown") return unusable("model_unknown", error.message);
   if (error.code !== "script_invalid" && error.code !== "config_invalid") return undefined;
-  const words = "this model cannot be used here; the server's log says why";
+  const words = "this model is unavailable; see the server's log";
   return unusable("model_unusable", words, { errorId: report() });
 }

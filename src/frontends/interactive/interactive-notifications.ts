@@ -13,7 +13,7 @@ import {
 } from "../../protocol/interactive.ts";
 import { compact } from "../../text/text-cut.ts";
 
-/** Who is to hear of something: everybody, or only those who follow a session that others work with, too. */
+/** Who receives a notification: every client, or only followers of a session that others also use. */
 export interface Outgoing {
   readonly notification: InteractiveNotification;
   readonly to: "all" | "followers";
@@ -23,7 +23,7 @@ type EndOfTurn = Pick<EventOf<"turn.ended">, "reason" | "failure" | "cause" | "s
 
 interface TranslatorOptions {
   readonly sessionId: string;
-  /** Past events are told from the log, which has replies as a whole and no pieces of them. */
+  /** Replayed events come from the log, which has whole replies and no deltas. */
   readonly isPast: boolean;
   /** Whether the client runs the calls of a tool. */
   isClients(toolName: string): boolean;
@@ -31,21 +31,21 @@ interface TranslatorOptions {
 
 interface Answer {
   readonly turnId: string;
-  /** Of the message that is answered; the last one, when several came to be answered together. */
+  /** The message being answered; the last one if several are answered together. */
   messageId: string | undefined;
   readonly others: string[];
-  /** Of the replies that are whole. */
+  /** Tokens of complete replies. */
   length: number;
-  /** Of the reply that is being written. */
+  /** Tokens of the reply under way. */
   text: string;
   readonly calls: Map<string, ToolCallBlock>;
-  /** Calls that were told, by the ids that they have on this wire. */
+  /** Calls already sent, by their ids on this wire. */
   readonly told: Map<string, string>;
 }
 
 export type Translator = ReturnType<typeof createTranslator>;
 
-/** Engine events -> notifications. Holds what later events refer to; does no I/O, reads no clock and decides nothing. */
+/** Translates engine events into notifications. Holds what later events refer to. */
 export function createTranslator({ sessionId, isPast, isClients }: TranslatorOptions) {
   let answer: Answer | undefined;
   let out: Outgoing[] = [];
@@ -88,7 +88,7 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
     const text = textOf(message.content);
     const offset = answer.length;
     if (isPast && text !== "") tell(chunkOf(text, { offset, snapshot: true, seq }));
-    // What was not streamed is told now, so that the chunks are the answer.
+    // Text that was not streamed is sent now, so that the chunks add up to the answer.
     const rest = isPast ? "" : text.slice(answer.text.length);
     if (rest !== "") tell(chunkOf(rest, { offset: offset + answer.text.length }));
     answer.length += Math.max(text.length, isPast ? 0 : answer.text.length);
@@ -100,7 +100,7 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
     const isByClient = isClients(result.name);
     let toolCallId = answer?.told.get(result.callId);
     if (toolCallId === undefined) {
-      // It was not allowed to run, or could not.
+      // It was refused or could not run.
       if (call === undefined || isByClient) return;
       toolCallId = `call-${seq}`;
       tellCall(toolCallId, call, seq, "server");
@@ -128,7 +128,7 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
     const ended = answerEnd(end);
     const offset = (answer?.length ?? 0) + (answer?.text.length ?? 0);
     const code = failure === undefined || ended === "cancelled" ? {} : { code: failure.code };
-    // Of an answer that broke off, what was not written yet is lost with its process: what was shown of that does not hold.
+    // What was not stored of an answer that broke off is lost with its process, so retract what was shown of it.
     const isCut = isPast && ended !== "completed" ? ({ snapshot: true } as const) : {};
     const tellEnd = (of: { readonly messageId?: string }, at: number): void => {
       tell(chunkOf("", { ...of, turnId, isFinal: true, offset: at, ...isCut, seq, reason: ended, ...code }));
@@ -139,7 +139,7 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
     const { messageId } = ids();
     if (messageId !== undefined) tellEnd({ messageId }, offset);
     else if (untaken.length === 0) tellEnd({}, offset);
-    // Each message has its end, also when another one's answer is its own, or when none could be begun.
+    // Every message gets its end, even if it had no answer to itself or none could begin.
     for (const id of [...(answer?.others ?? []), ...untaken]) tellEnd({ messageId: id }, 0);
     answer = undefined;
   };
@@ -159,7 +159,7 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
     },
     "prompt.queued": ignored,
     "turn.started": ({ turnId, seq }) => {
-      // A damaged log may have lost the end of the turn before.
+      // A damaged log can lack the previous turn's end.
       if (answer !== undefined) endAnswer({ reason: "failed", failure: answerLost, turnId: answer.turnId, seq });
       answer = { turnId, messageId: undefined, others: [], length: 0, text: "", calls: new Map(), told: new Map() };
     },
@@ -193,7 +193,7 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
     "turn.ended": endAnswer,
     notice: ({ level, text }) => warn(text, { reason: "notice", level }),
     "retry.scheduled": ({ attempt, delayMs, failure, model }) => {
-      const message = model === undefined ? "The model is asked again." : `The model ${model} is asked instead.`;
+      const message = model === undefined ? "Calling the model again." : `Using the model ${model} instead.`;
       warn(message, {
         reason: "retry",
         attempt,
@@ -215,11 +215,11 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
       handleEvent(handlers, event);
       return out;
     },
-    /** So much of the reply that is being written was told before. */
+    /** How much of the reply under way was already sent. */
     goOnFrom(text: string) {
       if (answer !== undefined) answer.text = text;
     },
-    /** The answer that is being written, as far as it was told; for whoever begins to listen now. */
+    /** The answer under way as sent so far, for clients that begin to listen now. */
     snapshot(): Outgoing | undefined {
       if (answer === undefined || answer.text === "") return undefined;
       return { notification: chunkOf(answer.text, { offset: answer.length, snapshot: true }), to: "all" };
@@ -231,9 +231,9 @@ function statusOf({ status }: ToolResultBlock): 0 | 1 {
   return status === "ok" ? toolResultStatus.ok : toolResultStatus.error;
 }
 
-/** An empty answer and one of rules that did not understand are answers; their codes tell. Whoever said no has not failed. */
+/** An empty or unrecognised answer is an answer with a code of its own. A refusal is not a failure. */
 function answerEnd({ reason, failure, cause }: EndOfTurn): AnswerEnd {
-  // Of the server's own limit, or of the model's.
+  // Either the server's own limit or the model's.
   if (failure?.code === "timeout" || failure?.cause === "timeout") return "timeout";
   if (failure?.code === "model_empty" || failure?.code === "no_model") return "completed";
   switch (reason) {

@@ -20,7 +20,7 @@ import { checkExecutable, isExecutable, ownSilenceMs } from "./options.ts";
 import type { RequestId } from "./request-id.ts";
 import type { Seat } from "./server.ts";
 
-/** Answers, or sees to it that an answer is sent later; resolves when the next request may be taken. Rejects with a refusal. */
+/** Answers, or arranges for a later answer. Resolves when the next request can be taken. Rejects with a failure. */
 export type Handler<M extends InteractiveMethod> = (
   params: InteractiveParams<M>,
   id: RequestId,
@@ -57,14 +57,14 @@ export const handlers: { readonly [M in InteractiveMethod]: Handler<M> } = {
     checkExecutable(live.toolExecution, server.options);
     const { queuedMessages } = server.options.limits;
     const ended = server.access.admit(live.session, message.length, identity, queuedMessages);
-    // Answered with its event, while further requests are taken.
+    // Answered by its event, while further requests are taken.
     live.send(message, connection, id, ended).catch((error: unknown) => connection.fail(id, error, "sendUserMessage"));
   },
 
   async provideToolResult({ sessionId, toolCallId, result, isError }, id, connection) {
     const { live } = await seatOf(sessionId, connection);
     if (!live.provide(toolCallId, result, isError === true)) {
-      const words = "no tool call with this id waits for a result; it is unknown, has its result, or its time was over";
+      const words = "no tool call with this id is waiting for a result: unknown id, already answered, or timed out";
       throw unusable("unexpected_tool_result", words);
     }
     connection.respond(id, { status: toolResultStatus.ok });
@@ -73,7 +73,7 @@ export const handlers: { readonly [M in InteractiveMethod]: Handler<M> } = {
   async stopSession({ sessionId }, id, connection) {
     const { server, identity } = connection;
     connection.respond(id, { status: sessionStatus.stopped });
-    // Told when it has ended, while further requests are taken.
+    // Answered when it has ended, while further requests are taken.
     server
       .stop(sessionId, identity)
       .catch((error: unknown) => server.report(error, { method: "stopSession", sessionId }));
@@ -102,7 +102,7 @@ export const handlers: { readonly [M in InteractiveMethod]: Handler<M> } = {
       if (!seat.live.isHeardBy(connection)) connection.rise(seat);
       throw error;
     }
-    // What a server that was killed, or stopped, had taken and not come to is answered now.
+    // Answers prompts that an earlier server process accepted but never took up.
     const { session, toolExecution } = seat.live;
     const canWork = server.access.canUse(session, identity) && isExecutable(toolExecution, server.options);
     if (canWork) session.takeUpWaiting();
@@ -150,7 +150,7 @@ export const handlers: { readonly [M in InteractiveMethod]: Handler<M> } = {
   },
 };
 
-/** A session that this connection takes part in, or from now on does: one's own that is open can be used at once. */
+/** A session this connection takes part in, joining if needed. A user's own open session needs no resume. */
 async function seatOf(sessionId: string, connection: Caller): Promise<Seat> {
   const { server, identity } = connection;
   const known = connection.seat(sessionId);

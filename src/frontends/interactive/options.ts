@@ -34,7 +34,7 @@ export function chosenExecution(wanted: ToolExecution | null | undefined, option
   const { toolExecution: usual, toolExecutionChoices: choices } = options;
   if (wanted === undefined || wanted === null || wanted === usual) return usual;
   if (choices.includes(wanted)) return wanted;
-  throw unusable("tool_execution", `This server does not let clients choose who runs the tools; it is ${usual}.`);
+  throw unusable("tool_execution", `This server does not let clients choose who runs the tools; it uses ${usual}.`);
 }
 
 /** False for sessions of other wires or of an earlier configuration that need a server which runs tools. */

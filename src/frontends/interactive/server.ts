@@ -85,7 +85,7 @@ export class InteractiveServer {
     this.log.info("session.ended", { sessionId, user: who.user, status: 2, reason: "completed" });
   }
 
-  /** A session closes because no client came back to it. */
+  /** Closes a session because no client returned to it. */
   wasIdle(session: Session): void {
     const { owner: user } = session.settings;
     this.log.info("session.ended", { sessionId: session.id, user, status: 2, reason: "disconnected" });

@@ -69,7 +69,7 @@ export class LiveSession {
     "prompt.discarded": { after: ({ messageId }) => this.origins.settle(messageId) },
     "prompt.queued": ignored,
     "prompt.taken": { after: ({ messageId }) => this.origins.settle(messageId) },
-    // The prompt that has waited longest is the one that gets this turn.
+    // The oldest waiting prompt gets this turn.
     "turn.started": { before: () => this.parts.lines.beginTrace(this.origins.oldest?.traceparent) },
     "turn.ended": {
       after: ({ untaken = [] }) => {
@@ -174,7 +174,7 @@ export class LiveSession {
     const { clientMessageId } = origin;
     const isOurs = clientMessageId === "root" || clientMessageId === this.replyId;
     const handle = session.prompt(content, {
-      // A client that names a turn waits for its end, so it gets a turn of its own.
+      // A client that names a turn waits for that turn's end, so the prompt must not join another one.
       joins: clientMessageId === undefined,
       ...(clientMessageId === undefined || isOurs ? {} : { messageId: clientMessageId }),
     });
@@ -235,8 +235,8 @@ export class LiveSession {
   }
 
   /**
-   * The client's input has ended, so nobody can be asked any more. Resolves when all accepted prompts have had their turn,
-   * or at once if the session goes on without this client.
+   * The client's input has ended, so questions can no longer be answered. Resolves when all accepted prompts have had
+   * their turn, or at once if the session goes on without this client.
    */
   async finish(): Promise<void> {
     if (this.parts.held.goesOn) return;

@@ -98,15 +98,15 @@ export class Connection {
     this.inOrder(size, () => this.take(decoded.message));
   }
 
-  /** Clients rely on a response, so the line is read as far as possible. */
+  /** Clients rely on a response, so the line is decoded as far as possible. */
   private warnOfBytes(): void {
     if (this.isWarned) return;
     this.isWarned = true;
-    const words = "A line of the client is not valid UTF-8: what could not be read is taken for \ufffd.";
+    const words = "A line from the client is not valid UTF-8; invalid bytes were replaced by \ufffd.";
     void this.context.options.log.warn(words);
   }
 
-  /** Answers keep their place as well: one sent after an interrupt must not overtake it. */
+  /** Responses also keep their place: one sent after an interrupt must not overtake it. */
   private async take(message: ClientEnvelope): Promise<void> {
     const { context } = this;
     context.protocolVersion = message.factoryProtocolVersion ?? context.protocolVersion;
@@ -114,7 +114,7 @@ export class Connection {
     if (message.type === "response") context.live?.answer(message);
     if (message.type !== "request") return;
     const handled = this.handle(message);
-    // A summary takes a while, and an interrupt must reach it meanwhile.
+    // A summary takes a while, and an interrupt must get through meanwhile.
     if (message.method !== "droid.compact_session") return handled;
     handled.catch((error: unknown) => context.fail(error));
   }

@@ -18,7 +18,7 @@ export interface ConnectionOptions {
     readonly appendSystemPrompt?: string;
     readonly autonomy?: Autonomy;
     readonly spec?: boolean;
-    /** Only if it was given. */
+    /** Only if the user set it. */
     readonly cwd?: string;
   };
   readonly run: RunOptions;

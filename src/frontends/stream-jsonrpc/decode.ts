@@ -12,9 +12,9 @@ const mostEntries = 20_000;
 export type Decoded = { readonly message: ClientEnvelope } | { readonly failure: RpcError };
 
 export function decode(frame: Frame): Decoded {
-  if (frame.type === "too_long") return noMessage(`A line of ${frame.bytes} bytes was left out: 32 MiB is the most`);
+  if (frame.type === "too_long") return noMessage(`Skipped a line of ${frame.bytes} bytes; the limit is 32 MiB`);
   if (hasMoreOf("{[,", frame.text, mostEntries)) {
-    return noMessage(`A line with more than ${mostEntries} entries was left out`);
+    return noMessage(`Skipped a line with more than ${mostEntries} entries`);
   }
   let value: unknown;
   try {

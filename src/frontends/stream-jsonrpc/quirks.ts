@@ -16,13 +16,10 @@ interface Message extends Readonly<Record<string, unknown>> {
   readonly params?: { readonly notification?: Notification };
 }
 
-/**
- * What is sent instead of a message; strings are lines that are no messages. `asked`: methods by the id of their pending
- * request.
- */
+/** Replaces a message; strings are sent as raw lines. `asked`: methods by the id of their pending request. */
 type Quirk = (message: Message, asked: ReadonlyMap<string, string>) => readonly (Message | string)[];
 
-/** Faults seen in backends of this protocol, each with its own state, in the order of application. */
+/** Faults seen in backends of this protocol, each with state of its own, in order of application. */
 const quirks = {
   "silent-cancel": silentCancel,
   "no-turn-end": () => (message) => (noticeOf(message)?.type === "agent_turn_completed" ? [] : [message]),
@@ -48,7 +45,7 @@ export type Quirks = ReturnType<typeof createQuirks>;
 export function createQuirks(wanted: readonly string[]) {
   const unknown = wanted.find((name) => !Object.hasOwn(quirks, name));
   if (unknown !== undefined) {
-    throw new AgentError("usage", `There is no quirk ${JSON.stringify(unknown)}. There are: ${allNames.join(", ")}.`);
+    throw new AgentError("usage", `Unknown quirk ${JSON.stringify(unknown)}. Available: ${allNames.join(", ")}.`);
   }
   const names = allNames.filter((name) => wanted.includes(name));
   return {
@@ -123,7 +120,10 @@ function isTwofold(notice: Notification | undefined): boolean {
 
 const signsOfMore = ["thinking_text_delta", "assistant_text_delta", "tool_call", "create_message"];
 
-/** Holds back the last message picked by `isHeld` until the turn is idle, or until one of `ends` shows that it goes on. */
+/**
+ * Holds back the last message that `isHeld` matches until the turn is idle, or until one of `ends` shows that the turn
+ * goes on.
+ */
 function laterThanIdle(isHeld: (notice: Notification) => boolean, ends: readonly string[] = []): Quirk {
   let held: readonly Message[] = [];
   const release = (): readonly Message[] => {
@@ -158,7 +158,7 @@ function silentCancel(): Quirk {
   };
 }
 
-/** The retry is not sent either: clients see nothing but its deltas. */
+/** The retry itself is not sent: clients see only its deltas. */
 function restartDeltas(): Quirk {
   let deltas: Message[] = [];
   return (message) => {
@@ -182,7 +182,7 @@ function repeatedToolCalls(): Quirk {
   };
 }
 
-/** While a session opens, its settings come first without what was requested, and then twice. */
+/** While a session opens, its settings arrive early, once without the requested ones and then twice. */
 const lateSettings: Quirk = (message, asked) => {
   const notice = noticeOf(message);
   const isOpening = [...asked.values()].some((method) => /^droid\.(initialize|load)_session$/.test(method));
@@ -197,7 +197,7 @@ function withoutLevel(settings: WireSettings): WireSettings {
   return { ...settings, interactionMode: "auto", autonomyLevel: "off", autonomyMode: "normal" };
 }
 
-const addition = { quirk: { note: "nobody knows this field", list: [null, 1, "two"] } };
+const addition = { quirk: { note: "an unknown field", list: [null, 1, "two"] } };
 
 /** Adds unknown fields to every message, and an unknown type and method before each state. */
 const unknownTypes: Quirk = (message) => {

@@ -1,6 +1,6 @@
 import type { LanguageModelV3CallOptions } from "@ai-sdk/provider";
 
-/* What the AI SDK is given, in its own types. */
+/* The AI SDK's input, in its own types. */
 
 export type Prompt = LanguageModelV3CallOptions["prompt"];
 export type PromptMessage = Prompt[number];

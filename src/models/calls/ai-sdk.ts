@@ -185,7 +185,7 @@ function translator(spec: ModelSpec, watch: { readonly saysDone: boolean }): (pa
       case "tool-input-start":
         streamed.set(part.id, { name: part.toolName, text: new StreamedUnquoting() });
         // An endless stream of calls must not fill memory.
-        if (streamed.size > maxCalls) throw new WrongAnswer(`It made more than ${maxCalls} calls in one answer.`);
+        if (streamed.size > maxCalls) throw new WrongAnswer(`It made more than ${maxCalls} calls in one reply.`);
         return [];
       case "tool-input-delta":
         return toolInput(part.id, streamed.get(part.id)?.text.next(part.delta) ?? part.delta);
@@ -283,7 +283,7 @@ function lastEvents(
       // The SDK's finish reason for a reply that has none.
       if (raw === undefined && !saysDone) throw new CutStream();
       if (unified === "error" && !saysDone)
-        throw new StreamFault({ message: `The answer ended with "${raw}".`, type: raw });
+        throw new StreamFault({ message: `The reply ended with "${raw}".`, type: raw });
       return end("end");
   }
 }

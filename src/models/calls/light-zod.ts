@@ -1,10 +1,10 @@
 /**
- * The part of zod with which the AI SDK reads options and answers; loading all of zod was a tenth of a run. Unlike zod, it
- * stops at the first mistake. The build gives it to the AI SDK (`scripts/stand-ins-plugin.mjs`).
+ * The part of zod that the AI SDK uses; loading all of zod took a tenth of a run. Stops at the first mistake. The build
+ * swaps it in (`scripts/stand-ins-plugin.mjs`).
  */
 
 type Read = (value: unknown) => unknown;
-/** What becomes of a field that is not there: it gets a value, is refused, or is read as `undefined`. */
+/** How a missing field is read: as a default, as an error, or as `undefined`. */
 type IfMissing = "fill" | "refuse" | "read";
 type Shape = Readonly<Record<string, Schema>>;
 type Unknowns = "drop" | "keep" | "refuse" | Schema;
@@ -26,7 +26,7 @@ class Fault {
 }
 
 class Schema {
-  /** By this the AI SDK knows a schema of zod. */
+  /** How the AI SDK recognises a zod schema. */
   readonly _zod = {};
   readonly "~standard" = { vendor: "zod" };
   readonly read: Read;
@@ -188,7 +188,7 @@ function readUnion(options: readonly Schema[], value: unknown): unknown {
     const result = option.read(value);
     if (!(result instanceof Fault)) return result;
   }
-  return new Fault("fits no option");
+  return new Fault("matches no option");
 }
 
 function readBoth(first: Schema, second: Schema, value: unknown): unknown {
@@ -267,5 +267,5 @@ export function safeParseAsync(schema: Schema, value: unknown): unknown {
 }
 
 export function toJSONSchema(): never {
-  throw new Error("Schemas of the AI SDK are only for reading.");
+  throw new Error("AI SDK schemas only support parsing.");
 }

@@ -146,9 +146,9 @@ function isTooLarge({ data }: ImageBlock, { maxImageLength }: ModelSpec): boolea
 }
 
 function imageLeftOut(image: ImageBlock, spec: ModelSpec): string {
-  const sizes = `it has ${image.data.length} bytes as base64, and this model takes ${spec.maxImageLength}`;
+  const sizes = `it has ${image.data.length} bytes as base64; this model's limit is ${spec.maxImageLength}`;
   const why = isTooLarge(image, spec) ? sizes : "this model cannot see it";
-  return `[An image (${image.mediaType}) is left out: ${why}.]`;
+  return `[An image (${image.mediaType}) was left out: ${why}.]`;
 }
 
 function documentParts(document: DocumentBlock, spec: ModelSpec): readonly UserPart[] {
@@ -162,7 +162,7 @@ function documentParts(document: DocumentBlock, spec: ModelSpec): readonly UserP
     const text = Buffer.from(data, "base64").toString("utf8");
     return textParts(quoteReminders(`<document${title}>\n${text}\n</document>`));
   }
-  return textParts(`[The document${title} (${mediaType}) is left out: this model cannot read it.]`);
+  return textParts(`[The document${title} (${mediaType}) was left out: this model cannot read it.]`);
 }
 
 /** Counts the blocks that this model doesn't support. */

@@ -15,7 +15,7 @@ type ErrorEvent = ModelEvent & { type: "error" };
 type Fail = (code: ErrorCode, message: string, retryable: boolean | number, cause?: FailureCause) => ErrorEvent;
 
 const maxMessageLength = 600;
-/** What a server sent is wrong, which more retries rarely fix, and each can cost tokens. */
+/** The server sent malformed data. More retries rarely fix that, and each can cost tokens. */
 const fewRetries = 3;
 
 /** Maps whatever a provider call threw to an error event. `watch.status` is the real HTTP status, 0 without a response. */

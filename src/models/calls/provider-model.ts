@@ -10,8 +10,8 @@ import { providerFailure } from "./provider-failure.ts";
 import { redactor } from "./redact.ts";
 
 /**
- * A provider's model. Each call is one attempt with a signal of its own, and all failures are events. `now`: the time of day,
- * for servers that name a time to retry at.
+ * A provider's model. Each call is a single attempt, and all failures are events. `now`: the time of day, for servers
+ * that name a time to retry at.
  */
 export function createProviderModel(spec: ModelSpec, fetch: typeof globalThis.fetch, now: () => number): ModelPort {
   const redact = redactor([spec.apiKey, ...Object.values(spec.headers), ...new URLSearchParams(spec.query).values()]);

@@ -5,7 +5,7 @@ const minLength = 6;
 const minPartLength = 12;
 
 /**
- * Redacts secrets in text for people, logs or the model: in any case, with spaces in between, URL-encoded, in base64 or
+ * Redacts secrets in text for people, logs or the model: in any case, spaced out, URL-encoded, as base64 or
  * hexadecimal, and long parts of them.
  */
 export function redactor(secrets: readonly (string | undefined)[]): (text: string) => string {

@@ -1,19 +1,18 @@
 /**
- * Reminders are the engine's words to the model, so nobody else's text may look like one. In a request they carry the session's
- * mark, which no file can know, and the tag anywhere else is quoted. A call that repeats quoted text gets the tag back, so that
- * files that contain it can be edited.
+ * Only the engine can write reminders: they carry the session's mark, and the tag in other text is quoted. Calls that
+ * repeat quoted text get the tag back, so that files containing it can be edited.
  */
 
 export function reminderText(text: string, mark: string): string {
   return `<system-reminder id="${mark}">\n${text}\n</system-reminder>`;
 }
 
-/** Each pass adds one `quoted-`, so that text that was quoted before comes back as it was. */
+/** Each pass adds one `quoted-`, so that text quoted before comes back unchanged. */
 export function quoteReminders(text: string): string {
   return text.replace(/<(\s{0,9}\/?\s{0,9})((?:quoted-){0,99}system-reminder)/gi, "<$1quoted-$2");
 }
 
-/** In the JSON text of a call's arguments, where `<` may be written as an escape. */
+/** In a call's arguments as JSON, where `<` can be escaped. */
 export function unquoteReminders(json: string): string {
   return json.replace(
     /(<|\\u003c)((?:\s|\\[nrt]){0,9}\/?(?:\s|\\[nrt]){0,9})quoted-((?:quoted-){0,99}system-reminder)/gi,

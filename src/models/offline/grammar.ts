@@ -1,4 +1,4 @@
-/** What is understood: patterns in both languages by their meaning, and what each meaning does. */
+/** The grammar: patterns in both languages by meaning, and the step for each meaning. */
 import { ask, create, edit, glob, grep, type Intent, list, read, run, summary, todo } from "./steps.ts";
 import { type Fact, factFor, factFrom, introduced, namesThing, noted, recalled, sumOf, talk } from "./talk.ts";
 import { capital, endingOf, hasHan, isCodeName, riskOf, shorten, withoutEnd } from "./texts.ts";
@@ -18,8 +18,9 @@ const folderZh = "((当前|这个|本)?(目录|文件夹|项目|这里)|{folder}
 const usedZh = "(用到|使用|定义|调用|引用|提到)(了|过|的)?";
 
 /**
- * Each line is a meaning and a pattern. In a pattern a space is any space (in Chinese also none), `(…)` groups, and `{name}`
- * or `{name:kind}` is a slot of texts.ts. It fits a whole clause, or with `{rest}` a whole request. The first line wins.
+ * Each line is `meaning: pattern`. A space matches any space (in Chinese, also none), `(…)` groups, and `{name}` or
+ * `{name:kind}` is a slot of texts.ts. It matches a whole clause; with `{rest}`, the whole request. The first match
+ * wins.
  */
 const grammar = `
 todo: ((track|add|write|create|make|keep)( me)?( these| the following| a)? )?(todos?|tasks)( list)?( with)?: {rest}
@@ -113,7 +114,7 @@ aside: please
 aside: (不要|不用|无需)说?(别的|其他|解释|多余的).{0,4}|如果你?(明白|理解)了?|这是(一个|个)?测试
 `;
 
-/** What came before a clause: the file that was named last, and what the user has told. */
+/** Context from before a clause: the last file named, and the user's facts. */
 export interface State {
   readonly path: string | undefined;
   earlier(): Earlier;
@@ -121,11 +122,11 @@ export interface State {
 
 export interface Earlier {
   readonly facts: readonly Fact[];
-  /** The request before this one, if it was understood. */
+  /** The previous request, if it was understood. */
   readonly last: string | undefined;
 }
 
-/** The meaning of a slot; empty where the pattern has none. */
+/** A slot's text; empty if the pattern has none. */
 type Slot = (name: string) => string;
 type Make = (slot: Slot, state: State, isQuoted: (name: string) => boolean) => Intent | undefined;
 
@@ -146,7 +147,7 @@ const meanings: Readonly<Record<string, Make>> = {
   reply: (slot) => ({ kind: "reply", text: slot("text") }),
   edit(slot, _, isQuoted) {
     const [from, to] = [slot("from"), slot("to")];
-    // Other words in the place of code may describe it: "TODO with implementation", eval 改成 安全的写法.
+    // Text in a code slot can be a description: "TODO with implementation", eval 改成 安全的写法.
     const describes = (hasHan(to) && !hasHan(from)) || (isCodeName(from) && /^[a-z]+$/.test(to));
     return describes && !isQuoted("to") ? undefined : edit(slot("file"), from, to, slot("all") !== "");
   },
@@ -203,7 +204,7 @@ export const rules: readonly Rule[] = [...grammar.matchAll(/^(\w+): (.+)$/gm)].f
   },
 );
 
-/** The items of a list; `undefined` when a sentence goes on behind them. */
+/** The items of a list; `undefined` if a sentence follows them. */
 function itemsOf(text: string, between: RegExp): readonly string[] | undefined {
   const items = text.split(between).map((item) => withoutEnd(item.replace(/^\s*(?:[-*•]|\d+[.)])\s/, "")));
   const given = items.filter((item) => item !== "");

@@ -1,4 +1,4 @@
-/** A conversation -> the next thing to say or to call. */
+/** Computes the next reply from a conversation. */
 import { callsOf, type Message, type ToolResultBlock, textOf, type UserMessage } from "../../engine/message.ts";
 import type { ModelRequest } from "../../engine/ports.ts";
 import { type Action, act, type Report, reportOf, trouble } from "./steps.ts";
@@ -8,19 +8,19 @@ import { stateAfter, type Understanding, understand } from "./understand.ts";
 
 export interface NextReply {
   readonly text: string;
-  /** False when no rule fits the request, or a part of it was not done. */
+  /** False if no rule matches the request, or part of it was not done. */
   readonly understood: boolean;
   readonly call?: Pick<Action, "tool" | "input">;
 }
 
-/** A turn ends after this many calls, whatever is still to do. */
+/** Limit for the calls of one turn. */
 const mostCalls = 8;
 const stopped: Words = [
-  `I stop here: ${mostCalls} tool calls are my limit for one request. What came before is done, the rest is not.`,
+  `I stopped: ${mostCalls} tool calls are my limit for one request. The steps before are done, the rest are not.`,
   `我到此为止：每个请求最多调用 ${mostCalls} 次工具。前面的已完成，其余没有做。`,
 ];
 
-/** The work of a turn. It is run from its start for every reply, with the results that are there already. */
+/** Runs a turn's steps from the start for every reply, reusing existing results. */
 type Work<T> = Generator<Action, T, ToolResultBlock>;
 
 export function nextReply({ messages, mode, tools }: ModelRequest): NextReply {
@@ -35,7 +35,7 @@ export function nextReply({ messages, mode, tools }: ModelRequest): NextReply {
     const missing = { ...nothing, name: tool, text: `no tool for it is available here (${tool})` };
     const result = results[used] ?? (isOffered ? undefined : missing);
     if (result !== undefined) step = work.next(result);
-    // What is left undone must not look like success.
+    // Unfinished work must not look like success.
     else if (used >= mostCalls) return { text: say(stopped), understood: false };
     else return { text: say(saying), call: { tool, input }, understood: true };
   }
@@ -54,14 +54,14 @@ function* answer(conversation: Conversation, inSpecMode: boolean, say: Say): Wor
   const plan = asked?.steps.find((step) => step.kind === "plan");
   const understood = plan === undefined ? asked : understand(plan.goal, before);
   const actions = understood?.steps.filter((step) => step.kind === "act") ?? [];
-  // "Summarize this" beside an attachment is not about the folder, and a plan of other work would be made up.
+  // "Summarize this" beside an attachment is not about the folder, and a plan for it would be made up.
   const isAboutIt = hasAttachments && actions.some((action) => action.isLoose === true);
   if (understood === undefined || isAboutIt || (plan !== undefined && actions.length === 0))
     return refused(
       "I did not understand all of that, so nothing was done. ",
       "我没有完全理解这个请求，所以什么都没有做。",
     );
-  // The mode is over once the plan is approved.
+  // Approving the plan ends the mode.
   const isSpecMode = inSpecMode || results[0]?.name === "ExitSpecMode";
   if (plan !== undefined || (isSpecMode && actions.some((action) => action.changes === true))) {
     const title = capital(shorten(plan?.goal ?? request, 100));
@@ -71,7 +71,7 @@ function* answer(conversation: Conversation, inSpecMode: boolean, say: Say): Wor
     const result = yield act("ExitSpecMode", { plan: text, title }, does, {
       saying: ["Here is my plan.", "这是我的计划。"],
     });
-    // Outside spec mode the plan itself is what was asked for.
+    // Outside spec mode, the plan itself was requested.
     if (plan !== undefined && result.status !== "refused" && result.status !== "ok") return { text, understood: true };
     if (result.status !== "ok") return { ...trouble(result, does, say), understood: true };
   }
@@ -82,15 +82,15 @@ function* carryOut({ steps, bare, exact }: Understanding, say: Say): Work<NextRe
   const texts: string[] = [];
   let understood = true;
   for (const [index, step] of steps.entries()) {
-    // Only the value is wanted, and no acknowledgement beside it.
+    // Only the value is wanted, without an acknowledgement.
     if (step.kind === "plan" || (bare && step.kind === "say" && step.fact !== undefined)) continue;
     const report = step.kind === "act" ? yield* perform(step, say) : { ...step, text: say(step.words), ok: true };
     understood &&= report.understood !== false;
     texts.push(bare && report.ok ? (report.value ?? report.text) : report.text);
     if (report.ok) continue;
     const left = steps.slice(index + 1).flatMap((other) => (other.kind === "act" ? [asLine(other, say)] : []));
-    // Its words would look like the answer.
-    if (exact !== undefined) left.push(say(["Give the reply that you asked for.", "给出你要的回复。"]));
+    // Its text would look like the answer.
+    if (exact !== undefined) left.push(say(["Give the requested reply.", "给出你要的回复。"]));
     const rest = left.join(" ");
     if (left.length > 0) texts.push(say([`So I did not do the rest: ${rest}`, `因此后面的步骤没有执行：${rest}`]));
     return { text: texts.join("\n\n"), understood: understood && left.length === 0 };
@@ -112,10 +112,10 @@ const asLine = ({ does }: Action, say: Say): string => say([`${capital(does[0])}
 
 type Conversation = ReturnType<typeof conversationOf>;
 
-/** The user's own words, and what the tools have answered since. A result or a reminder is nothing that the user said. */
+/** The user's text and the tool results since. Results and reminders don't count as the user's text. */
 function conversationOf(messages: readonly Message[]) {
   const last = messages.findLastIndex(isUser);
-  // Prompts that waited are taken up together. Only the first of them has reminders.
+  // A turn takes up waiting prompts together. Only the first has reminders.
   let first = Math.max(last, 0);
   while (messages.slice(Math.max(first - 1, 0), first).some(isUser) && !hasReminder(messages[first])) first -= 1;
   const prompts = messages.slice(first, last + 1).filter(isUser);

@@ -1,4 +1,7 @@
-/** What can be done: words to say, and actions. An action is a tool call, words for it, and what its result leads to. */
+/**
+ * The offline model's steps: replies, and actions. An action is a tool call, its descriptions, and what follows its
+ * result.
+ */
 import type { ToolCause, ToolResultBlock } from "../../engine/message.ts";
 import { headAndTail } from "../../text/output.ts";
 import { causeOf } from "./result-cause.ts";
@@ -6,7 +9,7 @@ import type { Talk } from "./talk.ts";
 import { riskOf, type Say, shorten, type Words } from "./texts.ts";
 
 export type Step = Action | Talk | { readonly kind: "plan"; readonly goal: string };
-/** An answer that the request gives, or one that it points at: "the password" in "reply only the password". */
+/** A literal answer, or a reference to one: "the password" in "reply only the password". */
 export type Answer = { readonly kind: "reply" | "pick"; readonly text: string };
 export type Intent = Step | Answer | { readonly kind: "aside" };
 
@@ -14,24 +17,24 @@ export interface Action {
   readonly kind: "act";
   readonly tool: string;
   readonly input: Readonly<Record<string, unknown>>;
-  /** "read a.txt": for plans, for what is said while calling (unless `saying` is), and for failures. */
+  /** "read a.txt": for plans, failures, and announcements without `saying`. */
   readonly does: Words;
   readonly saying?: Words;
-  /** What "it" means from here on. */
+  /** What "it" means after this step. */
   readonly path?: string;
-  /** What "reply only with …" can name. */
+  /** What "reply only with …" can refer to. */
   readonly gives?: string;
   /** Needs a plan in spec mode. */
   readonly changes?: boolean;
-  /** Leaves it to the user to judge what was seen. */
+  /** The user must judge what was found. */
   readonly isLoose?: boolean;
-  /** The report: these words, or a title for what the tool answered, or words when that is nothing. */
+  /** The report: fixed text, or a title for the result, with text for an empty one. */
   readonly did?: Words;
   readonly title?: Words;
   readonly nothing?: Words;
-  /** A title for what a failed call printed. */
+  /** A title for a failed call's output. */
   readonly failing?: Words;
-  /** What to do next, or instead when the result has this cause. */
+  /** The step to take next, or instead if the result has this cause. */
   next?(text: string, say: Say): Report | Action;
   readonly instead?: readonly [cause: ToolCause, Action];
 }
@@ -39,7 +42,7 @@ export interface Action {
 export interface Report {
   readonly text: string;
   readonly ok: boolean;
-  /** The value alone, for "reply only with it". */
+  /** The bare value, for "reply only with it". */
   readonly value?: string;
   readonly understood?: boolean;
 }
@@ -48,7 +51,7 @@ export function act(tool: string, input: Action["input"], does: Words, more: Par
   return { kind: "act", tool, input, does, ...more };
 }
 
-/** A name does not tell a file from a folder: each of these gives way to the other once. */
+/** A name can be a file or a folder, so each falls back to the other once. */
 export function list(folder: string, isSecondTry = false): Action {
   const [en, zh] = folder === "" || folder === "." ? ["this folder", "当前目录"] : [folder, folder];
   return act("LS", en === folder ? { directory_path: folder } : {}, [`list the files in ${en}`, `列出${zh}的文件`], {
@@ -135,7 +138,7 @@ export function todo(items: readonly string[]): Action {
   return act("TodoWrite", { todos: lines("[pending] ") }, ["write the todo list", "记录待办事项"], { did });
 }
 
-/** Says only what the files show: no rule could judge them. */
+/** Quotes the files only: no rule could judge them. */
 export function summary(): Action {
   const intro: Words = [
     "As an offline model I can only tell what the files show.",
@@ -162,7 +165,7 @@ function opening(text: string): string {
   return shorten(second === undefined ? first : `${first} — ${second}`, 600);
 }
 
-/** What to tell of a result, or what to do next. */
+/** The text for a result, or the next step. */
 export function reportOf(action: Action, result: ToolResultBlock, say: Say): Report | Action {
   const { does, did, title, nothing, failing, instead } = action;
   const text = outputOf(result);
@@ -178,7 +181,7 @@ export function reportOf(action: Action, result: ToolResultBlock, say: Say): Rep
   return { text: `${say(title)}\n\n${shown}`, ok: true, value: bounded(text.trim(), say) };
 }
 
-/** What went wrong with a call, without an invented reason, and without the tool's advice for models. */
+/** Why a call failed, without invented reasons or the tool's advice for models. */
 export function trouble(result: ToolResultBlock, does: Words, say: Say): Report {
   const why = bounded(outputOf(result).replace(/^(?:Error:\s*)+| Decide by yourself.*$/gs, ""), say);
   const [en, zh] =
@@ -192,7 +195,7 @@ function outputOf({ name, text }: ToolResultBlock): string {
   return text.replace(/(?:^Command completed successfully)?\s*\[Process exited with code -?\d+\]\s*$/, "").trimEnd();
 }
 
-/** A tool's text as a code block, bounded, with a fence that it cannot close. */
+/** A tool's output as a fenced block, limited in length, with a fence longer than any inside. */
 function block(text: string, say: Say): string {
   const body = bounded(text, say);
   let fence = "```";

@@ -1,20 +1,20 @@
-/** What is answered in words: most of it is what the user has told, and how a question finds it. */
+/** Replies in words, mostly the user's facts, and how questions find them. */
 import { hasHan, isCodeName, type Words } from "./texts.ts";
 
 export interface Talk {
   readonly kind: "say";
   readonly words: Words;
-  /** The value alone, for "reply only with it", and what such a request can call it. */
+  /** The bare value, for "reply only with it", and the names such a request can use. */
   readonly value?: string;
   readonly gives?: string;
-  /** What was told, to be remembered. */
+  /** A fact to remember. */
   readonly fact?: Fact;
   readonly isPolite?: boolean;
   readonly understood?: boolean;
 }
 
 export interface Fact {
-  /** The words for what it is about; empty when only a thing to remember was given. */
+  /** The words for its subject; empty if only a value was given. */
   readonly subject: string;
   readonly value: string;
   readonly terms: readonly string[];
@@ -32,7 +32,7 @@ export const introduction: Words = [
 ];
 export const introduced = (en: string, zh: string): Talk => talk(en + introduction[0], zh + introduction[1]);
 
-/** Things that have a value, each with its other spellings. */
+/** Things that have a value, each with its synonyms. */
 const things =
   "password passphrase 密码 口令|code 暗号 代码 代号|word 单词|secret 秘密|token 令牌|key 密钥|pin|name 名字 姓名|color colour 颜色|number 号码 编号|city 城市|port 端口|branch 分支|version 版本|language 语言|email 邮箱|phone 电话|address 地址|birthday 生日";
 const canonical = new Map(
@@ -41,7 +41,7 @@ const canonical = new Map(
 const known = new Set(canonical.values());
 const ignored = new Set("the a an my our your his her this that these of for in on at to s is i".split(" "));
 
-/** The telling words of a phrase: "my favourite colours" and 我的颜色 have one in common. */
+/** The significant words of a phrase, the same in both languages: "my favourite colours" and 我的颜色 share one. */
 export function termsOf(text: string): readonly string[] {
   let spaced = text
     .toLowerCase()
@@ -59,11 +59,11 @@ const headOf = (text: string): string => termsOf(text.replace(/\s(?:for|of|in|on
 /** Whether a phrase names something that has a value. */
 export const namesThing = (text: string): boolean => known.has(headOf(text));
 
-/** Something to do or to judge, which has no value: "the task is X". */
+/** Something to do or judge, without a value: "the task is X". */
 const assignment =
   /\b(?:task|goal|job|aim|request|instruction|question|requirement|rule|policy|step|answer|verdict|result|output|reply)s?\b|任务|目标|要求|问题|规则|标准|答案|结论|结果/i;
 
-/** A fact in the user's words. Without "remember" it must look like one: "the tests are red" is a remark. */
+/** A fact in the user's words. Without "remember", only known things count: "the tests are red" is a remark. */
 export function factFrom(given: string, value: string, kind: "asked" | "stated" | "quoted"): Fact | undefined {
   const subject = given.trim();
   const terms = termsOf(subject);
@@ -82,7 +82,7 @@ export function factFrom(given: string, value: string, kind: "asked" | "stated" 
   return kind === "quoted" || isValue ? { subject, value, terms } : undefined;
 }
 
-/** The fact that has everything that is asked for: the most exact one, and of these the latest. */
+/** The fact that matches all words asked for; the most exact one, then the latest. */
 export function factFor(asked: string, facts: readonly Fact[]): Fact | undefined {
   const terms = termsOf(asked);
   const fitting = facts.filter((fact) => terms.length > 0 && terms.every((term) => fact.terms.includes(term)));
@@ -90,7 +90,7 @@ export function factFor(asked: string, facts: readonly Fact[]): Fact | undefined
   return fitting.findLast((fact) => fact.terms.length === size);
 }
 
-/** A fact as the end of a sentence, in the user's own words where these are of the other language. */
+/** A fact as the end of a sentence, quoted if it is in the other language. */
 function told({ subject, value }: Fact): Words {
   if (subject === "") return [`"${value}"`, `“${value}”`];
   if (hasHan(subject)) return [`${subject}: ${value}`, `${subject.replace(/^我/, "你")}是 ${value}`];
@@ -104,12 +104,12 @@ export function noted(fact: Fact | undefined): Talk | undefined {
   return fact && { ...talk(`OK, I will remember ${en}.`, `好的，我记住了：${zh}。`), fact };
 }
 
-/** What "just the value" and the like can name beside the thing itself. */
+/** Words such as "just the value" that can refer to any fact. */
 const values = "value answer it number word name 值 数值 答案 数字 词 内容";
 
 export function recalled(fact: Fact | undefined, asked: string): Talk {
   const gives = `${asked} ${values}`;
-  const unknown = talk("I find nothing about that in what you told me.", "在你告诉我的内容中，我没有找到这一项。");
+  const unknown = talk("You have not told me anything about that.", "在你告诉我的内容中，我没有找到这一项。");
   if (fact === undefined) return { ...unknown, gives };
   const [en, zh] = told(fact);
   return { ...talk(`You told me ${en}.`, `你告诉过我：${zh}。`), value: fact.value, gives };
@@ -118,7 +118,7 @@ export function recalled(fact: Fact | undefined, asked: string): Talk {
 const operators = ["+ plus 加 加上", "- minus 减 减去", "* times × 乘 乘以", "/ ÷ 除以"];
 const number = "(\\d{1,9}(?:\\.\\d{1,6})?)";
 
-/** The value of two numbers; of longer ones the digits would be made up. */
+/** Arithmetic on two numbers. Longer numbers would exceed a double's precision. */
 export function sumOf(given: string): Talk | undefined {
   const [, a, name = "?", b] = new RegExp(`^${number} ?(\\D+?) ?${number}$`).exec(given) ?? [];
   const [left, right] = [Number(a), Number(b)];

@@ -1,6 +1,6 @@
-/** How requests are written: languages, quotations, file names, commands, and texts that mean only themselves. */
+/** How requests are written: languages, quotes, file names, commands, and literal texts. */
 
-/** The same in English and in Chinese. */
+/** A text in English and Chinese. */
 export type Words = readonly [en: string, zh: string];
 export type Say = (words: Words) => string;
 
@@ -17,15 +17,15 @@ const wordSet = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 
 const quotation =
   /```[\s\S]+?```|`[^`]+`|"[^"]*"|“[^”]*”|「[^」]*」|『[^』]*』|‘[^’]*’|(?<![a-z0-9])'(?:[^'\n]|(?<=[a-z])'(?=[a-z]))*'(?![a-z0-9])/gi;
-/** Characters that no text has: each is the place of a quotation. */
+/** Private-use characters; each marks the place of a quote. */
 const mark = "[\\ue000-\\uf8ff]";
 
-/** A text without what it quotes, so that no pattern looks for its words in there. */
+/** A text without its quotes, so that patterns don't match inside them. */
 export interface Masked {
   readonly text: string;
-  /** What a part quotes, when it is one quotation. */
+  /** A part's quoted text, if it is a single quote. */
   quoted(part: string): string | undefined;
-  /** The part as it was written. */
+  /** The part as written. */
   open(part: string): string;
 }
 
@@ -46,19 +46,19 @@ export function mask(text: string): Masked | undefined {
   return { text: masked.replace(/[^\S\n]+/g, " ").trim(), quoted, open };
 }
 
-/** Say that something was heard or done, and judge nothing. */
+/** Words that only acknowledge. */
 const acknowledgements = wordSet(
   "ok okay done noted understood acknowledged ready received 好 好的 完成 收到 明白 知道了",
 );
 const greetings = /^(?:yes|no|hi|hello|hey|bye|thanks|ping|pong|(?:hello|hi),? world|你好|您好|是|否|谢谢|再见)$/i;
-/** OK, PINEAPPLE, DOLPHIN-2288, word-7, 42. PASS-FAIL is a choice, and JSON a form. */
+/** Literals such as OK, PINEAPPLE, DOLPHIN-2288, word-7, 42. PASS-FAIL is a choice, not a literal. */
 const marker =
   /^(?!(?:JSON|YAML|XML|CSV|HTML|SQL)$)(?:\d+|[A-Z][A-Z0-9]*|[A-Za-z]+\d[A-Za-z0-9]*|[A-Za-z][A-Za-z0-9]*(?:[-_](?=\D*\d)[A-Za-z0-9]+)+)$/;
 
 export const isAcknowledgement = (text: string): boolean => acknowledgements.has(withoutEnd(text).toLowerCase());
 const isLiteral = (text: string): boolean => isAcknowledgement(text) || greetings.test(text) || marker.test(text);
 
-/** Names of a program's text that are no finding: `parseConfig`, `max_size`, TODO. */
+/** Identifiers that are no verdict: `parseConfig`, `max_size`, TODO. */
 export const isCodeName = (text: string): boolean =>
   /^(?:TODO|FIXME|(?=.*(?:[a-z][A-Z]|\d|[_$.:(]))[A-Za-z_$][\w$]*(?:(?:\.|::)[\w$]+)*(?:\(\))?)$/.test(text);
 
@@ -69,13 +69,13 @@ const readers =
   /^(?:ls|pwd|cat|head|tail|wc|echo|date|whoami|uname|which|grep|rg|stat|du|df|printf|seq|true|git (?:status|log|diff|show))\b/;
 const dangers = /\b(?:sudo|rm|git push|dd|reboot|kill|chmod|chown|curl|wget|ssh|scp|deploy|publish)\b/;
 
-/** A guess, as advice: the engine judges for itself. */
+/** An estimate, as advice: the engine decides for itself. */
 export function riskOf(command: string): "low" | "medium" | "high" {
   if (readers.test(command) && !/[;&|<>$`(){}\n\\]/.test(command)) return "low";
   return dangers.test(command) ? "high" : "medium";
 }
 
-/** A known program, a path or a name with a flag, when no sentence goes on behind it. */
+/** A known program, a path, or a name with a flag, unless a sentence follows. */
 const isCommand = (text: string): boolean =>
   (programs.has(text.split(" ", 1)[0] ?? "") || /^(?:[\w.~-]*\/[\w./-]+|[\w.-]+ -)/.test(text)) &&
   !/[,;:.!?-] |[\s(](?:and|or|then|until|while|unless|whether|when|if|that|which|tell)\s|[\u3000-\u9fff\uff00-\uffef]/.test(
@@ -92,7 +92,7 @@ const endings = wordSet(
   "ts tsx js jsx mjs cjs py md rs go java json yaml yml css html txt sh rb c h cpp kt swift toml xml csv sql lock",
 );
 
-/** The ending of a kind of file: "python", ".py" and "*.py" are the same. */
+/** The extension for a kind of file: "python", ".py" and "*.py" are the same. */
 export function endingOf(kind: string): string | undefined {
   const name = kind.replace(/^\*?\./, "").toLowerCase();
   return languages.get(name) ?? (endings.has(name) ? name : undefined);
@@ -102,7 +102,7 @@ const path = `${mark}|[\\w.@~+/\\u00c0-\\u9fff-]{1,200}\\.[A-Za-z]\\w{0,9}(?!\\w
 const any = (): boolean => true;
 const isPhrase = (text: string): boolean => !/[,;:，；：、]/.test(text);
 
-/** What can be in a slot of a pattern: where it begins and ends, and whether a text fits. A quotation always does. */
+/** Slot kinds of patterns: where a slot begins and ends, and whether text fits. A quote always fits. */
 export const slots: Readonly<Record<string, readonly [source: string, fits: (text: string) => boolean]>> = {
   file: [path, isFile],
   path: [path, (text) => isFile(text) || /\/.*[^/]$/.test(text)],

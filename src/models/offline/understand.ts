@@ -1,6 +1,5 @@
 /**
- * A request -> what is to be done. It is understood as a whole or not at all: a part that no rule knows may be what the
- * rest depends on.
+ * Turns a request into steps. It is understood as a whole or not at all, because an unknown part may change the rest.
  */
 import { type Earlier, type Rule, rules, type State } from "./grammar.ts";
 import type { Answer, Intent, Step } from "./steps.ts";
@@ -8,11 +7,11 @@ import { type Fact, factFor, recalled, termsOf } from "./talk.ts";
 import { hasHan, isAcknowledgement, type Masked, mask, slots } from "./texts.ts";
 
 export interface Understanding {
-  /** In the order in which they are to be done. */
+  /** In order. */
   readonly steps: readonly Step[];
   /** Only the value is wanted, without a sentence around it. */
   readonly bare: boolean;
-  /** The whole answer, when the user gave it and everything else has gone well. */
+  /** The literal answer that the user asked for, given if everything else succeeds. */
   readonly exact?: string;
 }
 
@@ -30,7 +29,7 @@ const politeStart =
 const politeEnd =
   /(?<=\S)(?:[\s,，]\s?(?:please|thanks|thank you|for me)|[,，]?\s?(?:谢谢|好吗|可以吗|吧|一下))(?=[\s.!?。！？]*$)/i;
 
-/** What a request asks for; `undefined` when a part of it is not understood. */
+/** The steps of a request; `undefined` if part of it is not understood. */
 export function understand(text: string, before: State): Understanding | undefined {
   const masked = text.length > longestText ? undefined : mask(text);
   if (masked === undefined) return undefined;
@@ -45,7 +44,7 @@ export function understand(text: string, before: State): Understanding | undefin
     if (starts.length > mostPieces) return undefined;
     for (let from = 0, to = ends.length; from < starts.length; from = to + 1, to = ends.length) {
       let intent: Intent | undefined;
-      // A comma or "and" may be a part of a clause: the longest is tried first.
+      // A comma or "and" can be part of a clause, so the longest is tried first.
       while (intent === undefined && to > from) {
         to -= 1;
         intent = recognise(sentence.slice(starts[from], ends[to]), masked, state, false);
@@ -58,7 +57,7 @@ export function understand(text: string, before: State): Understanding | undefin
   return assemble(intents, before, masked.text);
 }
 
-/** What earlier messages, oldest first, leave for the next one. They are read when that is first asked for. */
+/** Context from earlier messages, oldest first. Computed on first use. */
 export function stateAfter(texts: readonly string[], path: string | undefined): State {
   const facts: Fact[] = [];
   let last: string | undefined;
@@ -109,7 +108,7 @@ function expressionOf({ pattern }: Rule): RegExp {
     .replace(/\((?!\?)/g, "(?:")
     .replaceAll(" ", hasHan(pattern) ? "\\s*" : "\\s")
     .replace(slotIn, (_, name, kind = name) => `(?<${name}>${slots[kind]?.[0]})`);
-  // A question tells nothing.
+  // Questions state no facts.
   const end = pattern.includes("{value") ? "[\\s.!。！]*" : "[\\s.!?。！？]*";
   const made = new RegExp(`^(?:${source})${end}$`, "i");
   expressions.set(pattern, made);
@@ -150,7 +149,7 @@ function assemble(intents: readonly Intent[], before: State, text: string): Unde
   return fact === undefined ? undefined : { steps: [...steps, recalled(fact, answer.text)], bare: true };
 }
 
-/** A verdict in a file is one as well: no rule can have reached it. */
+/** A verdict that a file asks for counts too: no rule can have reached it. */
 function hasVerdict(steps: readonly Step[]): boolean {
   const contents = steps.flatMap((step) => (step.kind === "act" ? [String(step.input.content ?? "")] : []));
   return (

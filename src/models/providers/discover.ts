@@ -16,7 +16,7 @@ export interface LocalServer {
   readonly provider: string;
   readonly name: string;
   readonly address: string;
-  /** Not at its preset's address, so that its models need it as `baseUrl`. */
+  /** It listens elsewhere than its preset's address, so its models need `baseUrl`. */
   readonly isElsewhere?: true;
   readonly models: readonly LocalModel[];
   readonly problem?: string;
@@ -32,8 +32,8 @@ type Fetch = typeof globalThis.fetch;
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Queries all servers at once for their models, with short timeouts, as anything may listen there. Never rejects. A key goes
- * only to a server that asks for one.
+ * Queries all servers at once for their models, with short timeouts, because other programs may listen there. Never
+ * rejects. A key goes only to a server that asks for one.
  */
 export async function discoverLocalModels(
   openFetch: (timeouts: ModelTimeouts) => Promise<Fetch>,

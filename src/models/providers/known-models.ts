@@ -10,7 +10,7 @@ export interface ModelFacts {
   readonly prefersPatch?: boolean;
   readonly efforts: readonly ReasoningEffort[];
   readonly effortStyle: EffortStyle;
-  /** Worth its price for work on code. Absent: the provider's own default is good. */
+  /** The best effort for coding. Absent: the provider's default is good. */
   readonly defaultEffort?: ReasoningEffort;
   readonly interleavesThinking?: true;
 }
@@ -26,7 +26,7 @@ const claude = (maxOutputTokens: number, effortStyle: EffortStyle, efforts: stri
   documents: true,
   efforts: words(efforts),
   effortStyle,
-  // Without a word it thinks little or not at all.
+  // By default it thinks little or not at all.
   ...(effortStyle === "none" ? {} : { defaultEffort: effortStyle === "budget" ? "medium" : "high" }),
 });
 
@@ -41,7 +41,7 @@ const gpt = (contextWindow: number, maxOutputTokens: number, efforts: string): M
   prefersPatch: true,
   efforts: words(efforts),
   effortStyle: efforts === "none" ? "none" : "word",
-  // From 5.1 on the provider's own default is no thinking at all.
+  // From 5.1 on, the provider's default is no thinking at all.
   ...(words(efforts).includes("medium") ? { defaultEffort: "medium" } : {}),
 });
 

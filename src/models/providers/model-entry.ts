@@ -52,7 +52,7 @@ export interface ModelChoices {
   /** Model ids by alias. */
   readonly aliases?: Readonly<Record<string, string>> | undefined;
   readonly entries?: readonly ModelEntry[] | undefined;
-  /** Models to ask, in order, while the one that was asked for is unavailable. */
+  /** Models to use, in order, while this one is unavailable. */
   readonly fallbacks?: readonly string[] | undefined;
   /** For all models; an entry's own come first. */
   readonly timeouts?: EntryTimeouts | undefined;

@@ -13,7 +13,7 @@ export interface Provider {
   readonly addressVariable?: string;
   /** It runs on the user's machine, and needs no key. */
   readonly isLocal?: boolean;
-  /** Where its coming versions listen. Only discovery looks there. */
+  /** Where upcoming versions listen. Only discovery looks there. */
   readonly comingBaseUrl?: string;
   /** Efforts of all its models, if they don't depend on the model. */
   readonly efforts?: readonly ReasoningEffort[];
@@ -138,7 +138,7 @@ export const providers: readonly Provider[] = [
     name: "llama.cpp",
     wire: "openai-chat",
     baseUrl: "http://127.0.0.1:8080/v1",
-    // It announces this port since August 2026.
+    // The port it announces since August 2026.
     comingBaseUrl: "http://127.0.0.1:9931/v1",
     keyVariables: ["LLAMA_API_KEY"],
     isLocal: true,

@@ -166,7 +166,7 @@ function infoOf(entry: ModelEntry, provider: Provider | undefined): ModelInfo {
 /** Anthropic takes 5 MiB, as base64. */
 const maxClaudeImageLength = 5 * 1024 * 1024;
 
-/** A known model has one at its own provider: what others make of an effort, and what it costs there, is their business. */
+/** Efforts are known only for a model at its own provider; others can treat and price them differently. */
 function defaultEffortOf(
   entry: ModelEntry,
   provider: Provider,

@@ -5,7 +5,7 @@ import type { PatienceOptions } from "../patience.ts";
 import type { ScriptReply } from "./script-format.ts";
 import { listOf } from "./script-template.ts";
 
-/** Fixed, because a resumed script must find out how often it was called before. */
+/** Fixed, because a resumed script must reconstruct how often it was called before. */
 export const scriptPatience = { maxRetries: 3, patienceMs: 90_000 } as const satisfies PatienceOptions;
 export const maxAttempts = scriptPatience.maxRetries + 1;
 

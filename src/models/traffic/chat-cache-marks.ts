@@ -2,7 +2,9 @@ import { type Fields, isRecord } from "../../text/values.ts";
 
 const mark = { cache_control: { type: "ephemeral" } } as const;
 
-/** Marks what `withCacheMarks` marks for Anthropic, in the body of a chat completion: the instructions and the last two requests. */
+/**
+ * Sets the same marks as `withCacheMarks` in a chat completion's body: on the instructions and the last two requests.
+ */
 export function withChatCacheMarks(body: Fields): Record<string, unknown> {
   const messages: readonly unknown[] = Array.isArray(body.messages) ? body.messages : [];
   const asked = messages.flatMap((message, index) =>
@@ -12,7 +14,7 @@ export function withChatCacheMarks(body: Fields): Record<string, unknown> {
   return { ...body, messages: messages.map((message, index) => (marked.has(index) ? withMark(message) : message)) };
 }
 
-/** A mark stands on a text part, the last one. */
+/** The mark goes on the last text part. */
 function withMark(message: unknown): unknown {
   if (!isRecord(message)) return message;
   const { content } = message;

@@ -77,7 +77,7 @@ function eventFiller(): (event: Fields) => Fields {
 function withItem(event: Fields, defaults: Fields): Fields {
   const { item } = event;
   if (!isRecord(item)) return event;
-  // An empty proof is none.
+  // An empty proof counts as missing.
   const isUnsigned = item.type === "reasoning" && item.encrypted_content === "";
   if (isUnsigned) return { ...event, item: { ...item, encrypted_content: null } };
   if (item.type !== "function_call") return event;

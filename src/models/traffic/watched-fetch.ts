@@ -136,7 +136,7 @@ function isOpenAI({ baseUrl }: ModelSpec): boolean {
   return URL.canParse(baseUrl) && new URL(baseUrl).hostname === "api.openai.com";
 }
 
-/** A server that doesn't stream is read all the same. Throws `UnstreamedAnswer` for other JSON, such as an error. */
+/** Also reads servers that don't stream. Throws `UnstreamedAnswer` for other JSON, such as an error. */
 async function eventsInJson(body: ReadableStream<Uint8Array>, wire: Wire): Promise<ReadableStream<Uint8Array>> {
   const text = await textOf(firstBytes(body, maxEventBytes));
   const events = /^\s*[{[]/.test(text) ? eventsOfWhole(text, wire) : text;

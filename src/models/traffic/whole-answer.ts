@@ -1,7 +1,7 @@
 import { type Fields, isRecord, parsedJson } from "../../text/values.ts";
 import type { Wire } from "../providers/model-spec.ts";
 
-/** Reads the JSON of a server that doesn't stream as the events that it should have sent. `undefined` if it is no answer. */
+/** Reads an unstreamed JSON reply as the events that the server should have sent. `undefined` for anything else. */
 export function eventsOfWhole(text: string, wire: Wire): string | undefined {
   const answer = parsedJson(text);
   const events = isRecord(answer) && answer.error ? undefined : translators[wire](answer);

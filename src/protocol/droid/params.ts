@@ -63,7 +63,7 @@ const choices = {
 
 const compaction = {
   compactionTokenLimit: z.optional(
-    z.nullable(z.int().check(z.positive(), z.describe("Compact requests above so many tokens. null: the default."))),
+    z.nullable(z.int().check(z.positive(), z.describe("Compact requests above this many tokens. null: the default."))),
   ),
   compactionThresholdCheckEnabled: z.optional(
     z.nullable(z.boolean().check(z.describe("false: compact only when asked. null: as configured."))),

@@ -27,7 +27,7 @@ export const workingStates = [
 ] as const;
 export type WorkingState = (typeof workingStates)[number];
 
-/** All answers to a permission request that clients may know, whether we offer them or not. */
+/** All answers to a permission request that clients may know, even those we don't offer. */
 export const outcomes = [
   "proceed_once",
   "proceed_always",

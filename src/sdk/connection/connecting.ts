@@ -9,14 +9,14 @@ import { defaultLimits } from "./limits.ts";
 const letGoMs = 1_000;
 
 /**
- * Opens a connection, until the signal aborts or `timeouts.open` has passed. `connect` learns of both by its signal; it is
- * not awaited much longer, and a connection that comes too late is closed.
+ * Opens a connection, until the signal aborts or `timeouts.open` has passed; `connect` sees both through its signal. A
+ * connection that comes too late is closed.
  */
 export async function connected(connect: Connect, { signal, timeouts }: CommonOptions): Promise<Connection> {
   signal?.throwIfAborted();
   const givenUp = new AbortController();
   const ms = timeouts?.open ?? defaultLimits.open;
-  const late = (): void => givenUp.abort(new TimeoutError(`There was no connection within ${ms} ms.`));
+  const late = (): void => givenUp.abort(new TimeoutError(`No connection within ${ms} ms.`));
   const timer = ms > 0 ? setTimeout(late, ms) : undefined;
   const unheard = onAbort(signal, () => givenUp.abort(signal?.reason));
   const connecting = (async () => connect(givenUp.signal))();

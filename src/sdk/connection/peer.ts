@@ -36,16 +36,16 @@ import { type RequestId, requestIdOf } from "../wire.ts";
 export interface PeerEvents {
   /** `params.notification`; for other methods, the params with the method as type. `characters`: the length of the line. */
   notification(notification: Fields, characters: number): void;
-  /** Whether messages that name this session are for this side. */
+  /** Whether messages that name this session belong here. */
   isOwn(sessionId: string): boolean;
-  /** Must be answered in the end. */
+  /** Must be answered eventually. */
   request(id: RequestId, method: string, params: Fields, characters: number): void;
-  /** An error that no request waits for: a second answer to `request`, or one that names no request. */
+  /** An error without a waiting request: a second answer to `request`, or one that names no request. */
   strayError(error: RpcFailure, request: { readonly id: string; readonly method: string } | undefined): void;
   /** Back-pressure: what the peer waits for before it reads on, unless a request waits for its answer. */
   hold(): Promise<void> | undefined;
   warning(words: string): void;
-  /** Nothing more will come. */
+  /** The connection has ended. */
   gone(error: SdkError): void;
 }
 
@@ -223,7 +223,7 @@ export class Peer {
     this.settle(call, () => call.reject(new Failure(call.method, error, isAssigned)));
   }
 
-  /** If the answer of one still comes, the error was not about it. */
+  /** Reassigns the error if this request's answer still comes. */
   private failSoon(calls: readonly Call[], error: RpcFailure): void {
     const timer = setTimeout(() => {
       this.unclear.delete(timer);
@@ -267,13 +267,16 @@ export class Peer {
     const call = this.underWay.get(id);
     this.isOrderly = true;
     if (call !== undefined) this.settle(call, () => call.resolve(fieldsOf(given.result)));
-    else this.events.warning(`An answer to ${this.answered.has(id) ? "a request that had one" : "nothing"}: ${id}`);
+    else
+      this.events.warning(
+        `Skipped a response to an ${this.answered.has(id) ? "already answered" : "unknown"} request: ${id}`,
+      );
   }
 
   private take(frame: Frame): void {
     const { events } = this;
     if (frame.type === "too_long") {
-      events.warning(`A line of ${frame.bytes} bytes was passed over.`);
+      events.warning(`Skipped a line of ${frame.bytes} bytes.`);
       return;
     }
     const { length } = frame.text;
@@ -285,26 +288,26 @@ export class Peer {
     const method = textOf(given.method);
     if (method === undefined || given.type === "response") {
       if ("result" in given || "error" in given) this.takeResponse(given);
-      else events.warning(`A message without a method: ${textStart(frame.text, mostShown)}`);
+      else events.warning(`Skipped a message without a method: ${textStart(frame.text, mostShown)}`);
       return;
     }
     const params = fieldsOf(given.params);
     if (typeof params.sessionId === "string" && method === notificationMethod && !events.isOwn(params.sessionId)) {
-      events.warning(`A notification of another session was passed over: ${params.sessionId}`);
+      events.warning(`Skipped a notification of another session: ${params.sessionId}`);
       return;
     }
     const id = given.type === "notification" ? undefined : requestIdOf(given.id);
     if (id !== undefined) events.request(id, method, params, length);
     else if (method !== notificationMethod) events.notification({ ...params, type: method }, length);
     else if (isRecord(params.notification)) events.notification(params.notification, length);
-    else events.warning("A notification that says nothing.");
+    else events.warning("Skipped an empty notification.");
   }
 
   private warnOfStrayLine(text: string): void {
     this.strayLines += 1;
     if (this.strayLines > mostStrayLines) return;
-    this.events.warning(`A line that is no message: ${textStart(text, mostShown)}`);
-    if (this.strayLines === mostStrayLines) this.events.warning("Of more such lines nothing is said.");
+    this.events.warning(`Skipped a line that is not a message: ${textStart(text, mostShown)}`);
+    if (this.strayLines === mostStrayLines) this.events.warning("Further ones are not reported.");
   }
 
   private giveUp(error: SdkError): void {
@@ -321,8 +324,8 @@ export class Peer {
   }
 
   /**
-   * What keeps this side from reading on: a backend that asks and does not listen, because its answers would fill the memory;
-   * or a slow caller, unless that caller may be waiting for an answer that has not been read.
+   * Pauses reading for a backend that sends requests without reading answers, which would fill the memory, or for a
+   * slow caller, unless that caller may be waiting for an answer not read yet.
    */
   private hold(): Promise<void> | undefined {
     const slow = this.events.hold();
@@ -347,7 +350,7 @@ export class Peer {
         this.take(frame);
       } catch (error) {
         // For example, it is nested too deeply.
-        events.warning(`A line could not be taken: ${errorMessage(error)}`);
+        events.warning(`Failed to process a line: ${errorMessage(error)}`);
       }
       for (let held = this.hold(); held !== undefined && this.end === undefined; held = this.hold()) {
         // Not Promise.race: every lost race would leave a reaction on `held`.
@@ -356,7 +359,7 @@ export class Peer {
       }
       takenAt = performance.now();
     }
-    // A backend that says no more but lives on is of no use.
+    // A backend whose output has ended is useless even if it lives on.
     if (!(await settlesWithin(lastMs, connection.ended))) connection.close().catch(() => {});
     this.giveUp(new BackendGoneError(await connection.ended));
   }
@@ -365,7 +368,7 @@ export class Peer {
 /** Without a timer, because tests may fake those. */
 function nextTask(): Promise<void> {
   return new Promise((resolve) => {
-    // Node has it as well, but its types do not say so.
+    // Node has it, but its types lack it.
     const { port1, port2 } = new MessageChannel() as unknown as {
       readonly port1: { onmessage: () => void; close(): void };
       readonly port2: { postMessage(message: undefined): void };

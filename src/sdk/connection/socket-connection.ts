@@ -8,11 +8,11 @@ import { watchIncoming } from "./watched-incoming.ts";
 
 export interface WebSocketEvent {
   readonly type: string;
-  /** Of a message. */
+  /** Set on a message. */
   readonly data?: unknown;
-  /** Details of an error, if there are any. */
+  /** Set on an error, if it has details. */
   readonly message?: string;
-  /** Of a close. */
+  /** Set on a close. */
   readonly code?: number;
   readonly reason?: string;
 }
@@ -43,12 +43,12 @@ export interface WebSocketBounds {
   readonly patienceMs: number;
 }
 
-/** Of a socket's `readyState`. */
+/** Values of a socket's `readyState`. */
 export const states = { connecting: 0, open: 1, closing: 2 };
 const normalClosure = 1000;
 const pollMs = 20;
 
-/** A connection over a socket that is open or opening. It misses nothing from now on. */
+/** A connection over an open or opening socket. From now on, no message is missed. */
 export function overSocket(
   socket: WebSocketLike,
   { maxWaiting, maxLineBytes, patienceMs }: WebSocketBounds,
@@ -61,8 +61,8 @@ export function overSocket(
   let closing: Promise<void> | undefined;
   const closed = deferred();
 
-  // Only `ws` can be paused. What comes to any other socket faster than it is read waits here, without a bound: their
-  // interface has no way to hold the other side up.
+  // Only `ws` can pause. The interface of other sockets has no back-pressure, so unread messages queue here without
+  // limit.
   function holdUp(): void {
     const room = lane.sender.room();
     if (room === undefined || isPaused || socket.pause === undefined || socket.resume === undefined) return;
@@ -106,10 +106,10 @@ export function overSocket(
     giveUp();
     const { readyState } = socket;
     socket.close(normalClosure);
-    // Otherwise there is no other side to wait for.
+    // Otherwise no peer to wait for.
     const hasOtherSide = readyState === states.open || readyState === states.closing;
     if (hasOtherSide && (await settlesWithin(patienceMs, closed.promise))) return;
-    // Late events find their listeners and nothing else.
+    // Late events must find listeners.
     socket.terminate?.();
     finish();
   }
@@ -187,7 +187,7 @@ function bytesIn(data: unknown): Uint8Array | undefined {
   return ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : undefined;
 }
 
-/** As read from a stream: without blank lines, byte order marks and carriage returns. */
+/** As if read from a stream: without blank lines, byte order marks and carriage returns. */
 function* framesOfText(text: string, maxLineBytes: number): Generator<Frame> {
   for (let start = 0; start < text.length; ) {
     // Fast path for blank lines.

@@ -15,9 +15,9 @@ export function watchIncoming(frames: AsyncIterable<Frame>) {
 
   return {
     incoming: { [Symbol.asyncIterator]: () => ({ next }) },
-    /** Resolves when the reader has met the end, or with `giveUp`. */
+    /** Resolves when the reader has reached the end, or after `giveUp`. */
     over,
-    /** Nothing will read to the end. */
+    /** Called when nothing will read to the end. */
     giveUp,
   };
 }

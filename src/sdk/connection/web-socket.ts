@@ -55,7 +55,7 @@ const checks: Checks<keyof WebSocketOptions> = {
 };
 
 /**
- * Reaches a backend over a WebSocket. A received message has one line or several; each sent line is one message. A given
+ * Reaches a backend over a WebSocket. A received message can have several lines; each sent line is one message. A given
  * socket serves one connection, an address any number.
  */
 export function webSocketConnection(
@@ -73,9 +73,9 @@ export function webSocketConnection(
 
   function openSocket(): WebSocketLike {
     if (typeof target === "string" || target instanceof URL) return socketTo(target, protocols, WebSocket);
-    if (isTaken) throw new SdkError("The WebSocket is in use already: to connect again, give an address.");
+    if (isTaken) throw new SdkError("The WebSocket is already in use. To connect again, pass an address.");
     isTaken = true;
-    if (target.readyState > states.open) throw new SdkError("The WebSocket is closed already.");
+    if (target.readyState > states.open) throw new SdkError("The WebSocket is already closed.");
     return target;
   }
 
@@ -101,7 +101,7 @@ export function webSocketConnection(
       listen(socket, listeners);
       const unheard = onAbort(signal, () => settle(""));
       if (socket.readyState === states.open) settle(undefined);
-      // Browsers give a page that must not connect a closed socket.
+      // Browsers return a closed socket to pages that must not connect.
       else if (socket.readyState > states.open) settle("the connection failed");
     });
     if (fault === undefined && !signal?.aborted) return connection;
@@ -118,9 +118,7 @@ function socketTo(
 ) {
   const WebSocket = given ?? (globalThis as Pick<WebSocketOptions, "WebSocket">).WebSocket;
   if (WebSocket === undefined) {
-    throw new SdkError(
-      "There is no WebSocket here: pass one as the option WebSocket, for instance that of the package ws.",
-    );
+    throw new SdkError("No global WebSocket. Pass one as the option WebSocket, for example from the package ws.");
   }
   try {
     return typeof protocols === "string" || protocols === undefined
@@ -132,7 +130,7 @@ function socketTo(
   }
 }
 
-/** Without what may be secret: user name, password and query. */
+/** Without parts that can be secret: user, password and query. */
 function addressOf(target: string | URL | WebSocketLike): string {
   if (typeof target !== "string" && !(target instanceof URL)) return "";
   try {

@@ -24,8 +24,8 @@ export interface ChildConnectionOptions {
 }
 
 /**
- * Lines to and from a running process. It has ended when the process is gone and the reader has taken all of its output,
- * however long that takes. Its streams are closed then.
+ * Lines to and from a running process. It has ended once the process is gone and the reader has taken all output. Its
+ * streams are closed then.
  */
 export function childConnection(child: ChildProcessWithoutNullStreams, options: ChildConnectionOptions): Connection {
   const { name, maxLineBytes, patienceMs, stragglersMs } = options;
@@ -88,7 +88,7 @@ export function childConnection(child: ChildProcessWithoutNullStreams, options: 
       options.kill(signal);
       isForced = true;
     }
-    // It may have exited while others in its group ignored the signal.
+    // It may have exited while others in its group ignore the signal.
     if (isForced) options.kill("SIGKILL");
     await ended;
   }

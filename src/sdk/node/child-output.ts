@@ -9,7 +9,7 @@ interface PulledOutput extends ByteSource {
   destroy(): void;
 }
 
-/** Limit for one wait: time in which this program was busy does not count. */
+/** Limit for one wait; time when this program was busy does not count. */
 const longestWait = 100;
 
 /** Reads a process's output only on demand, so that a slow reader holds the process back. */

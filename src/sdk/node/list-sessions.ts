@@ -23,7 +23,7 @@ export interface ListSessionsOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The contract is with the SDK's export of this name. */
+/** See the SDK's export of this name for the contract. */
 export async function listSessions(options: ListSessionsOptions): Promise<readonly SessionSummary[]> {
   checkEach("listSessions", options, checks);
   const { cwd, limit, home, droid = false, signal } = options;
@@ -97,7 +97,7 @@ async function readDroidLog(
   const cwd = textOf(start.cwd);
   if (wantedCwd !== undefined && cwd !== wantedCwd) {
     const itsCwd = cwd === undefined ? undefined : await realFolder(cwd);
-    // The name of the folder counts as well.
+    // The folder's name counts too.
     if (itsCwd !== wantedCwd && (itsCwd !== undefined || dirname(path) === root)) return undefined;
   }
   const isSubAgents = Boolean(start.callingSessionId);

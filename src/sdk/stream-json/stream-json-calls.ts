@@ -32,9 +32,8 @@ interface Entry {
 const mostCalls = 1_000;
 
 /**
- * The calls of a stream: each reported once, with one result. A result belongs to the call whose id it has. Without an id
- * it goes to the oldest open call of its tool; with an unknown id, only to one that came without an id; without a tool's
- * name, to the oldest open call of all.
+ * A stream's calls, each reported once with one result. Results match by id; without one, the oldest open call of their
+ * tool; with an unknown id, only calls without ids; without a tool, the oldest open call of all.
  */
 export function createStreamJsonCalls() {
   const entries = new Map<string, Entry>();
@@ -116,7 +115,7 @@ function idOf(value: Fields): string | undefined {
   return undefined;
 }
 
-/** The first is the tool's name; by the others it can be recognised. */
+/** The first is the tool's name; the others identify it. */
 function namesOf(value: Fields): ReadonlySet<string> {
   return new Set(nameKeys.flatMap((key) => textOf(value[key]) || []));
 }
@@ -131,7 +130,7 @@ function contentOf(result: Fields): ToolResult["content"] {
   const value = firstOf(result, contentKeys) ?? fieldsOf(result.error).message ?? result.error;
   const content = toolContentOf(value);
   if (content === undefined) throw new RangeError("A result is nested too deeply.");
-  // A tool's result can be any list, and nothing of it may be lost.
+  // A tool's result can be any list, and must be kept whole.
   return Array.isArray(value) && content.length < value.length ? JSON.stringify(value) : content;
 }
 

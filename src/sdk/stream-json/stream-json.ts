@@ -30,20 +30,10 @@ const mebibyte = 1024 * 1024;
 const pieceSize = 64 * 1024;
 
 /**
- * Reads what `tinman exec -o stream-json` or `droid exec -o stream-json` prints, as it comes. The events are the same
- * whether calls and results have lines of their own (`tool_call` and `tool_result` or `tool_return`) or are parts of
- * messages (`toolUse`, or blocks of their `content`): each message, thought, call and result once, copies left out, a
- * message without what is told as an event of its own.
- *
- * A call that came without an id is given one, so that its result can name it. What is not understood is `other`: a line
- * of an unknown type under that type's name; a line that is no JSON object as text, named `text`; one that is too long by
- * the number of its bytes, named `too_long`. No line makes it throw. What the source throws is thrown on.
- *
- * `end` is told for a `completion`, which is a good one unless it says otherwise, and for the object of `-o json`. Some
- * programs print none when they fail: if the last that was said is an error of the run (of `cli` or `agent_loop`), an `end`
- * with that error is told when the source ends. Without any `end`, the output was cut.
- *
- * Whoever leaves the loop early ends the source, as with any stream.
+ * Reads the output of `tinman exec -o stream-json` or `droid exec -o stream-json` as it arrives: each message, thought,
+ * call and result once, with an id for every call. Unreadable lines become `other`; only a failing source makes it
+ * throw. `end` comes from the `completion` or the `-o json` object; without one, from a final error of the run. No
+ * `end` means truncated output. Leaving the loop early ends the source.
  */
 export function readStreamJson(
   source: StreamJsonSource,

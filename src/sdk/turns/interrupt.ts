@@ -15,7 +15,7 @@ export function createInterrupt(send: (signal?: AbortSignal) => Promise<void>, w
 
   return {
     send: sendNow,
-    /** Some backends acknowledge an early interrupt and ignore it: if the turn still works after a while, it is sent again. */
+    /** Some backends acknowledge an early interrupt and ignore it, so it is sent again if the turn continues. */
     see(events: readonly TurnEvent[]): void {
       if (!events.some((event) => handleTurnEvent(isWork, event))) return;
       if (acknowledgedAt === undefined || performance.now() - acknowledgedAt < waitMs) return;

@@ -2,10 +2,10 @@ import type { TurnEvent } from "../types.ts";
 import { forgetOldest } from "./repeats.ts";
 import type { TurnWatch } from "./turn-end.ts";
 
-/** Of each kind. */
+/** Limit per kind. */
 const mostKept = 64;
 
-/** What earlier turns left unfinished: the rest of it must not be taken for part of the running turn. */
+/** Unfinished messages and calls of earlier turns, whose late parts must not count for the running turn. */
 export function createLeftovers() {
   const messages = new Set<string>();
   const calls = new Set<string>();
@@ -13,7 +13,7 @@ export function createLeftovers() {
   /** Events that name no message belong to the running turn. */
   const isOfMessage = (id: string | undefined): boolean => Boolean(id) && messages.has(id ?? "");
 
-  /** An id may be used again by a call of this turn. */
+  /** A call of this turn can reuse an id. */
   function noteCalls(event: TurnEvent): void {
     if (event.type !== "message" || isOfMessage(event.message.id)) return;
     for (const block of event.message.content) if (block.type === "tool_use") calls.delete(block.id);
@@ -27,11 +27,11 @@ export function createLeftovers() {
       forgetOldest(messages, mostKept);
       forgetOldest(calls, mostKept);
     },
-    /** Of the events of one notification, those of the running turn. */
+    /** Filters one notification's events for the running turn. */
     without(events: readonly TurnEvent[]): readonly TurnEvent[] {
       if (messages.size + calls.size === 0) return events;
       for (const event of events) noteCalls(event);
-      // The call itself may come with its result.
+      // The call itself can come with its result.
       const lateCalls = events.flatMap((event) =>
         (event.type === "tool_result" || event.type === "tool_progress") && calls.has(event.id) ? [event.id] : [],
       );

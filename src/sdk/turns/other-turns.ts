@@ -9,7 +9,7 @@ export interface SentPrompt {
   readonly id: string;
   readonly requestId: string | undefined;
   isPromptSeen: boolean;
-  /** Its turn begins only now: what was seen of it before belongs to another one. */
+  /** Its turn begins only now; earlier events belong to another one. */
   begin(): void;
 }
 
@@ -21,7 +21,7 @@ export function createOtherTurns() {
   let last: OtherTurn | "ours" = "ours";
   let atWork: OtherTurn | undefined;
 
-  /** A prompt that can still be run, by the id of its message or request. */
+  /** A prompt whose turn can still come, by the id of its message or request. */
   function note(name: string | undefined, whose: OtherTurn): void {
     if (name !== undefined) names.set(name, whose);
     forgetOldest(names, mostRemembered);

@@ -19,13 +19,13 @@ interface Parts {
   readonly whenBusy: "queue" | "refuse";
   request(method: string, params: object, options: RequestOptions): Promise<Fields>;
   takeUnfinishedText(): string | undefined;
-  /** The backend waits for an answer of this side, so its silence is no fault. */
+  /** The backend waits for our answer, so its silence is expected. */
   isAnswerDue(): boolean;
-  /** A turn has ended: for those who listen to all events. */
+  /** A turn has ended, for listeners to all events. */
   ended(event: TurnEvent): void;
-  /** A prompt goes out: nothing shown before belongs to its turn. */
+  /** A prompt is sent: earlier text does not belong to its turn. */
   begins(): void;
-  /** No turn runs, or the running one is unwanted: its questions can go. */
+  /** No turn is running, or an unwanted one: its questions can be closed. */
   over(): void;
 }
 
@@ -45,7 +45,7 @@ interface Entry extends SentPrompt {
   ignoreSignal(): void;
 }
 
-/** The timers that stand still while the caller holds the backend up. The one for the whole turn does not. */
+/** Timers paused while the caller holds the backend up. The whole turn's timer keeps running. */
 type TimerName = "others" | "begin" | "silence" | "grace" | "drain";
 
 /** How long to wait for the end of an unwanted turn. */
@@ -79,7 +79,7 @@ export class Prompts {
     const refusal = failure ?? (options.signal?.aborted === true ? { error: options.signal.reason } : undefined);
     if (refusal !== undefined || (isBusy && this.parts.whenBusy === "refuse")) {
       entry.ignoreSignal();
-      entry.running.fail(refusal === undefined ? new BusyError("A turn is running already.") : refusal.error);
+      entry.running.fail(refusal === undefined ? new BusyError("A turn is already running.") : refusal.error);
       return entry.running.turn;
     }
     this.queue.push(entry);
@@ -94,7 +94,7 @@ export class Prompts {
     if (this.others.see(notification, entry)) return this.startNext();
     if (entry === undefined) return;
     const own = this.leftovers.without(events);
-    // The turn goes on although it had said that it was over.
+    // The turn continues, although the backend reported its end.
     if (own.some(({ type }) => type === "text" || type === "thinking")) this.timers.disarm("grace");
     entry.interrupt.see(own);
     entry.watch.see(notification, own);
@@ -120,7 +120,7 @@ export class Prompts {
     this.atWork()?.watch.noteRefusal();
   }
 
-  /** The backend asks something, so the turn runs, whatever it said. */
+  /** A question proves that the turn is running, despite any reported end. */
   noteQuestion() {
     const entry = this.atWork();
     if (entry === undefined) return this.startNext();
@@ -128,7 +128,7 @@ export class Prompts {
     this.timers.disarm("grace", "begin");
   }
 
-  /** The turn that runs, or ran last, was stopped or left behind. */
+  /** The current or last turn was stopped or abandoned. */
   get isUnwanted(): boolean {
     return this.atWork()?.isStopped ?? this.others.isLastUnwanted;
   }
@@ -139,7 +139,7 @@ export class Prompts {
     else if (this.timers.has("silence")) this.watchSilence(this.current);
   }
 
-  /** A turn runs that none of these prompts began; `idle` ends it. */
+  /** A turn that none of these prompts began is running; `idle` ends it. */
   noteForeignTurn(): void {
     this.others.begin("foreign");
   }
@@ -182,7 +182,7 @@ export class Prompts {
     return this.current !== undefined || this.others.atWork === "foreign" || this.queue.length > 0;
   }
 
-  /** While the caller holds the backend up, its messages lie unread and cannot be late. */
+  /** While the caller holds the backend up, its messages are unread and cannot be late. */
   private async standStill(): Promise<void> {
     this.isHeldUp = true;
     this.timers.stop();
@@ -196,7 +196,7 @@ export class Prompts {
     return this.current?.requestId === undefined ? undefined : this.current;
   }
 
-  /** The prompt whose turn runs, as far as can be known. */
+  /** The prompt whose turn is running, as far as can be known. */
   private atWork(): Entry | undefined {
     return this.others.atWork === undefined ? this.sent() : undefined;
   }
@@ -246,13 +246,13 @@ export class Prompts {
 
   private refused(entry: Entry, error: unknown) {
     if (this.current !== entry) return;
-    // Some backends answer late or never, and work all the same.
+    // Some backends answer late or never, but still run the turn.
     if (error instanceof TimeoutError && entry.watch.isAlive) return this.accepted(entry);
     if (error instanceof TimeoutError || entry.watch.isAlive) this.leaveBehind(entry);
     this.finishWith(entry, () => entry.running.fail(error));
   }
 
-  /** As long as a foreign turn says something, or waits for an answer. */
+  /** As long as a foreign turn sends events or waits for an answer. */
   private waitForOthers(): void {
     if (this.queue.length === 0) return;
     const { begin } = this.limits;
@@ -286,7 +286,7 @@ export class Prompts {
     this.abandon(entry, new TimeoutError(`The backend ${what} within ${ms} ms.`));
   }
 
-  /** Its caller is told at once; the next prompt waits until the backend has ended it. */
+  /** Rejects at once; the next prompt waits until the backend has ended the turn. */
   private abandon(entry: Entry, error: unknown): void {
     entry.running.fail(error);
     void this.stop(entry).catch(() => {});
@@ -325,7 +325,7 @@ export class Prompts {
     await entry.interrupt.send(signal);
   }
 
-  /** Resolves if the backend is gone: then nothing runs, as wished. */
+  /** Also resolves if the backend is gone, because then nothing runs. */
   private async interruptBackend(signal: AbortSignal | undefined, isUrgent: boolean): Promise<void> {
     const how = { timeoutMs: this.limits.request, signal, isUrgent };
     await this.parts.request("droid.interrupt_session", {}, how).catch((error: unknown) => {

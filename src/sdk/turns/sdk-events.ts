@@ -6,7 +6,7 @@ import { mergedSettings } from "../wire-settings.ts";
 import { createCallBook } from "./call-book.ts";
 import { forgetOldest, markOf } from "./repeats.ts";
 
-/** What is known of a session from what its backend has told. */
+/** What the backend has reported about a session. */
 export interface Known {
   settings: Settings;
   title: string | undefined;
@@ -34,12 +34,12 @@ interface Shown {
 }
 
 /**
- * Notifications to events, each thing once. Backends repeat messages, results, states and calls, restart a reply under the
- * same id, and send unknown types: the events are those of a backend that does none of this.
+ * Turns notifications into events, each reported once. Backends repeat messages, results, states and calls, restart
+ * replies under the same id, and send unknown types; the events hide all of this.
  */
 export function createTranslator(known: Known) {
   const messages = new Map<string, string>();
-  /** By message, oldest first: what was shown of it until it came. */
+  /** Text shown of incomplete messages, by message, oldest first. */
   const shown = new Map<string, Shown>();
   const calls = createCallBook();
   let state: string | undefined;
@@ -113,7 +113,7 @@ export function createTranslator(known: Known) {
     if (text !== "") yield { type: "text", messageId, text };
   }
 
-  /** What was shown so far does not belong to the turn that begins. It counts if its message still comes. */
+  /** Text shown so far does not belong to the new turn, but counts if its message still comes. */
   function giveUpShown(): void {
     for (const each of shown.values()) each.isGivenUp = true;
   }

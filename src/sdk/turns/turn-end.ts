@@ -35,7 +35,7 @@ export function createTurnWatch(turnId: string) {
   let hasFailed = false;
   /** After the state, a delta or a tool's result a reply is expected, and its message has not come. */
   let isReplyDue = false;
-  /** The events being read come with a complete message. */
+  /** The current events arrived with a complete message. */
   let isOfWhole = false;
   let stop: "interrupted" | "permission_rejected" | undefined;
 
@@ -118,7 +118,7 @@ export function createTurnWatch(turnId: string) {
       if (message.role === "user" && !isPromptSeen) names.add(message.id);
       isPromptSeen ||= message.role === "user";
       if (message.id === turnId) isAlive = true;
-      // Sent to the model within the turn, as when its reply was cut short: a reply follows.
+      // Sent to the model within the turn, for example after a truncated reply: another reply follows.
       if (isAlive) isReplyDue = true;
       return;
     }
@@ -155,12 +155,12 @@ export function createTurnWatch(turnId: string) {
     noteRefusal(): void {
       stop ??= "permission_rejected";
     },
-    /** A turn that asks something is not over, whatever it said. */
+    /** A turn that asks a question is not over, despite any reported end. */
     noteQuestion(): void {
       isAlive = true;
       isIdle = false;
     },
-    /** The backend answered the prompt with an error after it had accepted it. */
+    /** The backend accepted the prompt, then answered it with an error. */
     noteFailure(failure: TurnError): void {
       error = failure;
       hasFailed = true;
@@ -169,7 +169,7 @@ export function createTurnWatch(turnId: string) {
     get isAlive() {
       return isAlive;
     },
-    /** `held`: it has ended, but its last message has not come, and is awaited for a moment. */
+    /** `held`: it has ended, but its last message is missing and awaited for a moment. */
     get phase(): "running" | "held" | "over" {
       if (hasFailed) return "over";
       if (end === undefined && !isIdle) return "running";

@@ -2,7 +2,7 @@ import type { TurnEvent } from "../types.ts";
 
 export type TurnEventOf<Type extends TurnEvent["type"]> = TurnEvent & { readonly type: Type };
 
-/** What a reader makes of each event. A new event does not compile until every reader handles or ignores it. */
+/** How a reader handles each event. A new event compiles only once every reader handles or ignores it. */
 export type TurnEventHandlers<Result = void> = {
   readonly [Type in TurnEvent["type"]]: (event: TurnEventOf<Type>) => Result | undefined;
 };

@@ -4,9 +4,9 @@ import { createQueue } from "../../rpc/queue.ts";
 import type { Turn } from "../api.ts";
 import type { TurnEvent, TurnResult } from "../types.ts";
 
-export const onceOnly = "The events of a turn can be taken once only.";
+export const onceOnly = "A turn's events can be iterated only once.";
 
-/** What can wait before the backend is held up. */
+/** Queue limit before back-pressure. */
 const most = { events: 256, characters: 1024 * 1024 };
 /** Characters kept for a caller who has not begun to iterate. */
 const mostUnseen = 16 * 1024 * 1024;
@@ -14,9 +14,9 @@ const mostUnseen = 16 * 1024 * 1024;
 export type RunningTurn = ReturnType<typeof createTurn>;
 
 /**
- * A turn as its caller sees it, and how it is filled. A caller who iterates holds the backend up, unless something waits for
- * the turn's end: then all events are kept, however many. While nobody iterates, the turn runs on and too many events are
- * dropped, sooner when the result was asked for.
+ * A turn as its caller sees it, and how it is filled. A waiting iterator applies back-pressure, unless something waits
+ * for the turn's end; then all events are kept. Without an iterator, excess events are dropped, sooner if `result` was
+ * used.
  */
 export function createTurn(id: string, interrupt: () => Promise<void>, abandoned: () => void) {
   const arrival = createGate();
@@ -88,7 +88,7 @@ export function createTurn(id: string, interrupt: () => Promise<void>, abandoned
       interrupt,
       [Symbol.asyncIterator]() {
         if (isIterated) throw new TypeError(onceOnly);
-        if (isDropped) throw new TypeError("The events are gone: there were too many before anybody asked for them.");
+        if (isDropped) throw new TypeError("The events are gone: too many came before iteration began.");
         isIterated = true;
         return { next, return: leave };
       },
@@ -115,7 +115,7 @@ export function createTurn(id: string, interrupt: () => Promise<void>, abandoned
     },
     /** The backend is no longer held up, because something waits for the turn's end. */
     runOn,
-    /** What the backend should wait for, when more is queued than the caller takes. */
+    /** What to apply back-pressure with while the queue is too long. */
     hold: () => (isIterated && !isEndAwaited && !isSettled && isTooMuch() ? room.wait() : undefined),
   };
 }

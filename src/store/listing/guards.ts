@@ -30,7 +30,7 @@ export function listOf(guard: Guard): Guard {
   return (value) => Array.isArray(value) && value.every(guard);
 }
 
-/** A guard for every field of a type: a new field does not compile without one. */
+/** A guard for every field of a type: a new field compiles only with one. */
 export type FieldGuards<T> = { readonly [Key in keyof T]-?: Guard };
 
 export function shape<T>(guards: FieldGuards<T>): Guard {
@@ -38,7 +38,7 @@ export function shape<T>(guards: FieldGuards<T>): Guard {
   return (value) => isRecord(value) && entries.every(([key, guard]) => guard(value[key]));
 }
 
-/** The fields of every member of a union, without the one that tells them apart. */
+/** The fields of every member of a union, without its tag. */
 export type VariantGuards<Union, Tag extends keyof Union> = {
   readonly [Kind in Union[Tag] & string]: FieldGuards<Omit<Extract<Union, { readonly [Key in Tag]: Kind }>, Tag>>;
 };
@@ -50,7 +50,7 @@ export function guardsByKind<Union, Tag extends keyof Union>(
   return new Map(kinds.map(([kind, fields]) => [kind, shape(fields)]));
 }
 
-/** A union whose members are told apart by the text in `tag`. */
+/** A union whose members differ by the string in `tag`. */
 export function variants<Union, Tag extends keyof Union & string>(tag: Tag, guards: VariantGuards<Union, Tag>): Guard {
   const byKind = guardsByKind<Union, Tag>(guards);
   return (value) => {

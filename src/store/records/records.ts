@@ -24,7 +24,7 @@ export function encodeRecord(event: DurableEvent): string {
     const size = Number.isFinite(bytes) ? `${Math.ceil(bytes / 1024 / 1024)} MiB` : "more than can be written";
     throw new AgentError(
       "input_too_large",
-      `A record of the session log (${event.type}) would take ${size}; the most is ${maxRecordBytes / 1024 / 1024} MiB.`,
+      `A record of the session log (${event.type}) would take ${size}; the limit is ${maxRecordBytes / 1024 / 1024} MiB.`,
     );
   }
   return line;
@@ -68,12 +68,12 @@ export function decodeRecord(line: string, sessionId: string): DecodedRecord {
   return { kind: "event", event: ofThisVersion({ ...record, sessionId } as unknown as DurableEvent) };
 }
 
-/** A record of an older version as this one would have written it. */
+/** Upgrades a record of an older version. */
 function ofThisVersion(event: DurableEvent): DurableEvent {
   return event.type === "turn.ended" ? withCause(event) : event;
 }
 
-/** Frozen: older versions said only in these words that the process had ended. */
+/** Frozen: in older logs, only this text says that the process ended. */
 const processEnded = "The process that ran this turn ended.";
 
 function withCause(event: EventOf<"turn.ended">): DurableEvent {

@@ -108,13 +108,13 @@ test("where there is no token, no server, or another one, that is said", async (
     return (error as Error).message;
   };
   expect(await words(port, empty)).toBe(
-    `${join(empty, "serve-token")} is not there: tinman serve makes it when it starts.`,
+    `${join(empty, "serve-token")} does not exist. tinman serve creates it when it starts.`,
   );
   expect(await words(other.port, home)).toBe(
-    `The server at 127.0.0.1, port ${other.port} does not know this machine's own token: it runs with another home.`,
+    `The server at 127.0.0.1, port ${other.port} rejected this machine's token. It probably runs with another TINMAN_HOME.`,
   );
   expect(await words(strangePort, home)).toBe(
-    `What answers at 127.0.0.1, port ${strangePort} is not tinman serve (it answered with 200).`,
+    `The server at 127.0.0.1, port ${strangePort} is not tinman serve (it answered with 200).`,
   );
   await server.close();
   expect(await words(port, home)).toMatch(`No server answers at 127.0.0.1, port ${port}: connect ECONNREFUSED`);

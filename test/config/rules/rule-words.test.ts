@@ -39,8 +39,8 @@ test.each([
   ["echo $'a'", "$ is shell syntax"],
   ["$(x)", "$ is shell syntax"],
   ["echo `x`", "` is shell syntax"],
-  ['echo "$x"', "$ is shell syntax in double quotes"],
-  ['echo "`x`"', "` is shell syntax in double quotes"],
+  ['echo "$x"', "$ is shell syntax even in double quotes"],
+  ['echo "`x`"', "` is shell syntax even in double quotes"],
   ["ls > x", "> is shell syntax"],
   ["ls 2>&1", "> is shell syntax"],
   ["cat <x", "< is shell syntax"],
@@ -49,28 +49,28 @@ test.each([
   ["echo {a,b}", "{ is shell syntax"],
   ["ls [ab]", "[ is shell syntax"],
   ["ls a?", "? is shell syntax"],
-  ["ls *.ts", "* is only understood as a whole word"],
-  ["ls src/*", "* is only understood as a whole word"],
-  ["ls **", "* is only understood as a whole word"],
-  ["ls a*", "* is only understood as a whole word"],
-  ["ls 'a'*", "* is only understood as a whole word"],
-  ["ls *'a'", "* is only understood as a whole word"],
-  ["ls * x", "* may only be its last word"],
-  ["* push", "* may only be its last word"],
-  ["* *", "* may only be its last word"],
-  ["ls '*'", "cannot be told from a plain one"],
-  ["ls \\*", "cannot be told from a plain one"],
-  ["'*'", "cannot be told from a plain one"],
+  ["ls *.ts", "* is only valid as the whole last word"],
+  ["ls src/*", "* is only valid as the whole last word"],
+  ["ls **", "* is only valid as the whole last word"],
+  ["ls a*", "* is only valid as the whole last word"],
+  ["ls 'a'*", "* is only valid as the whole last word"],
+  ["ls *'a'", "* is only valid as the whole last word"],
+  ["ls * x", "* must be its last word"],
+  ["* push", "* must be its last word"],
+  ["* *", "* must be its last word"],
+  ["ls '*'", "is ambiguous"],
+  ["ls \\*", "is ambiguous"],
+  ["'*'", "is ambiguous"],
   ["ls ~", "would replace ~"],
   ["~/bin/x", "would replace ~"],
   ["make P=~/x", "would replace ~"],
-  ["ls # all", "# for a comment"],
+  ["ls # all", "# starts a comment"],
   ["A=1 make", "an assignment"],
   ["A+=1 make", "an assignment"],
   ["A=", "an assignment"],
-  ["if x", "word of the shell's own"],
-  ["! ls", "word of the shell's own"],
-  ["time make", "word of the shell's own"],
+  ["if x", "is a shell keyword"],
+  ["! ls", "is a shell keyword"],
+  ["time make", "is a shell keyword"],
   ["echo 'a", "a quote is not closed"],
   ['echo "a', "a quote is not closed"],
   ['echo "a\\"', "a quote is not closed"],
@@ -84,11 +84,11 @@ test.each([
   ["git pu\u200bsh", String.raw`\u{200b}`],
   ["git 'pu\u202esh'", String.raw`\u{202e}`],
   ["git \ufe0f", String.raw`\u{fe0f}`],
-  ["git \ud800", "half of a character"],
+  ["git \ud800", "half a character"],
 ])("%j is none", (rule, fault) => {
   for (const use of ["allow", "deny"] as const) {
     const read = ruleWords(rule, use);
-    expect(read).toEqual({ fault: expect.stringContaining(" is not a rule: ") });
+    expect(read).toEqual({ fault: expect.stringContaining("invalid rule ") });
     expect(read).toEqual({ fault: expect.stringContaining(fault) });
     expect(read).toEqual({ fault: expect.not.stringMatching(/\p{Cc}|\p{Cf}|\p{Cs}/u) });
   }
@@ -96,7 +96,7 @@ test.each([
 
 test("all commands can be denied, and not allowed", () => {
   expect(ruleWords(" * ", "deny")).toEqual({ words: ["*"] });
-  expect(ruleWords("*", "allow")).toEqual({ fault: '"*" is not a rule: it would allow every command' });
+  expect(ruleWords("*", "allow")).toEqual({ fault: 'invalid rule "*": it would allow every command' });
 });
 
 test("a fault shows the beginning of a long rule", () => {

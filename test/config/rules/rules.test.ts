@@ -64,9 +64,9 @@ describe("the user's", () => {
     ["permissions: {deny: [ls, null]}", /permissions\.deny\.1: .*must be text/],
     ["permissions: {deny: [[git, push]]}", /permissions\.deny\.0: .*must be text/],
     ["permissions: {deny: [a: b]}", /permissions\.deny\.0: .*must be text/],
-    ["permissions: {deny: ['']}", /permissions\.deny\.0: "" is not a rule: it is empty/],
-    ["permissions: {allow: [ls, 'rm; ls']}", /permissions\.allow\.1: "rm; ls" is not a rule: ; is shell syntax/],
-    ["permissions: {allow: ['*']}", /permissions\.allow\.0: "\*" is not a rule: it would allow every command/],
+    ["permissions: {deny: ['']}", /permissions\.deny\.0: invalid rule "": it is empty/],
+    ["permissions: {allow: [ls, 'rm; ls']}", /permissions\.allow\.1: invalid rule "rm; ls": ; is shell syntax/],
+    ["permissions: {allow: ['*']}", /permissions\.allow\.0: invalid rule "\*": it would allow every command/],
     ["permissions: {deny: [*]}", /line 1, column/],
     ["permissions: {deny: [a]}\npermissions: {}", /line 2, column 1: Map keys must be unique/],
     ["permissions: {deny: [a], deny: []}", /Map keys must be unique/],
@@ -120,7 +120,7 @@ describe("the administrator's", () => {
     ["permissions: {allow: [ls]}", /permissions: unknown key "allow"/],
     ["permissions: {deny: [ls], allow: []}", /permissions: unknown key "allow"/],
     ["permissions:", /permissions: .*must be a map of keys/],
-    ["permissions: {deny: ['a; b']}", /permissions\.deny\.0: "a; b" is not a rule/],
+    ["permissions: {deny: ['a; b']}", /permissions\.deny\.0: invalid rule "a; b"/],
     ["permissions: {deny: [7]}", /permissions\.deny\.0: /],
     ["deny: [ls]", /unknown key "deny"/],
     ["[ls]", /must be a map of keys/],
@@ -139,7 +139,7 @@ describe("the administrator's", () => {
     expect(await rulesIn(repo)).toEqual({ rules: none, notices: [] });
     await expect(rulesIn(repo, {}, true)).rejects.toMatchObject({
       code: "config_invalid",
-      message: `${admin}: there is no such file, and TINMAN_ADMIN_CONFIG names it`,
+      message: `${admin}: the file named by TINMAN_ADMIN_CONFIG does not exist`,
     });
     await symlink("nowhere.yaml", admin);
     await expect(rulesIn(repo)).rejects.toMatchObject({ code: "config_invalid" });
@@ -204,19 +204,19 @@ describe("a repository's", () => {
     expect(await rulesIn(repo)).toEqual({
       rules: { ...none, deny: [["su"]] },
       notices: [
-        `${path}: model, hooks, permissions.allow, permissions.mode, mcpServers are not used: a repository's configuration may only deny commands.`,
+        `${path}: model, hooks, permissions.allow, permissions.mode, mcpServers are ignored: a repository's configuration can only deny commands.`,
       ],
     });
     await put(path, "passEnvironment: [KEY]");
     expect(await rulesIn(repo)).toEqual({
       rules: none,
-      notices: [`${path}: passEnvironment is not used: a repository's configuration may only deny commands.`],
+      notices: [`${path}: passEnvironment is ignored: a repository's configuration can only deny commands.`],
     });
   });
 
   test("an allow list there is not even read", async () => {
     await put(repositoryFile(), "permissions: {allow: 7}");
-    expect((await rulesIn(repo)).notices).toEqual([expect.stringContaining(": permissions.allow is not used: ")]);
+    expect((await rulesIn(repo)).notices).toEqual([expect.stringContaining(": permissions.allow is ignored: ")]);
   });
 
   test("its keys cannot fill or fool a terminal", async () => {
@@ -233,7 +233,7 @@ describe("a repository's", () => {
     expect(rules).toEqual(none);
     expect(notices).toEqual([
       expect.stringMatching(
-        /: "\\u\{1b\}\[2J", "a\\u\{a\}b", "\\u\{202e\}evil", "x{80}…", __proto__, k0, k1, k2, 17 more are not used/,
+        /: "\\u\{1b\}\[2J", "a\\u\{a\}b", "\\u\{202e\}evil", "x{80}…", __proto__, k0, k1, k2, 17 more are ignored/,
       ),
     ]);
   });
@@ -242,7 +242,7 @@ describe("a repository's", () => {
     ["permissions:", /permissions: .*must be a map of keys/],
     ["permissions: deny", /permissions: .*must be a map of keys/],
     ["permissions: {deny: git push}", /permissions\.deny: .*must be a list/],
-    ["permissions: {deny: ['a | b']}", /permissions\.deny\.0: "a \| b" is not a rule/],
+    ["permissions: {deny: ['a | b']}", /permissions\.deny\.0: invalid rule "a \| b"/],
     ["permissions: {deny: [1.5]}", /permissions\.deny\.0: .*must be text/],
     ["permissions: {deny: [a]}\npermissions: {}", /must be unique/],
     ["- a", /must be a map of keys/],
@@ -275,7 +275,7 @@ describe("a repository's", () => {
     expect(await rulesIn(repo)).toEqual({ rules: { ...none, deny: [["a"]] }, notices: [] });
 
     const outside = await put(join(root, "repo-other", "config.yaml"), "secret: words");
-    const left = `${repositoryFile()} leads out of the repository by a link, or nowhere, and is not used.`;
+    const left = `${repositoryFile()} is a link that is broken or leaves the repository, so it is ignored.`;
     for (const target of [outside, "/dev/zero", "nowhere.yaml", "config.yaml"]) {
       await rm(repositoryFile());
       await symlink(target, repositoryFile());

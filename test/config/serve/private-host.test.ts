@@ -31,7 +31,7 @@ test.each([
 });
 
 const noEntry = "is not a host, an address, a block of addresses or *";
-const notBlock = (most: number): string => `is not a block of addresses: its length is a number up to ${most}`;
+const notBlock = (most: number): string => `is not a valid block: its prefix length must be a number up to ${most}`;
 
 test.each([
   ["127.0.0.1/99", notBlock(32)],
@@ -39,9 +39,9 @@ test.each([
   ["10.0.0.0/", notBlock(32)],
   ["10.0.0.0/-1", notBlock(32)],
   ["fd00::/129", notBlock(128)],
-  ["http://x", "is an address of a page: write its host alone"],
-  ["localhost/wiki", "has a path: write the host alone"],
-  ["300.0.0.0/8", "has a path: write the host alone"],
+  ["http://x", "is a URL. Write only its host"],
+  ["localhost/wiki", "has a path. Write only the host"],
+  ["300.0.0.0/8", "has a path. Write only the host"],
   ["*.example.com", noEntry],
   ["a b", noEntry],
   ["me@host", noEntry],

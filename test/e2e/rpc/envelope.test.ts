@@ -38,7 +38,7 @@ async function answersTo(rows: readonly Row[], first: readonly string[] = []): P
   const bytes = rows.flatMap(({ sent }, at) => [Buffer.from(sent), Buffer.from(`\n${mark(at)}`)]);
   const { received, end } = await talk(bench, [Buffer.concat([Buffer.from(first.join("")), ...bytes])]);
   const isText = rows.every(({ sent }) => typeof sent === "string");
-  const words = "tinman: A line of the client is not valid UTF-8: what could not be read is taken for \ufffd.\n";
+  const words = "tinman: A line from the client is not valid UTF-8; invalid bytes were replaced by \ufffd.\n";
   expect(end).toEqual(isText ? wellEnded : { ...wellEnded, stderr: words });
   const responses = received.filter(({ type }) => type === "response");
   const found: Record<string, unknown> = {};
@@ -72,7 +72,7 @@ function rowsOf(dialect: Dialect): readonly Row[] {
     JSON.stringify(requestIn(dialect, id, method, params));
   const refused = (id: string, code: number, words: unknown): object =>
     dialect === "early" ? error(-32600, "Invalid request format", id) : { id, error: { code, message: words } };
-  const tooMany = error(-32700, "A line with more than 20000 entries was left out");
+  const tooMany = error(-32700, "Skipped a line with more than 20000 entries");
   const badParams = (id: string, words: unknown): object => refused(id, -32602, words);
   const words = (...parts: string[]): unknown => expect.stringMatching(new RegExp(parts.join(".*")));
   const pretty = JSON.stringify(requestIn(dialect, "p", "list_skills", { a: 1 }), null, 2);

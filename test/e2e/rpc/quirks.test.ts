@@ -82,7 +82,7 @@ test.each([
   [
     "an unknown name",
     [...formats, "--quirks", "early-idle,late"],
-    /^tinman: There is no quirk "late"\. There are: .*early-idle/,
+    /^tinman: Unknown quirk "late"\. Available: .*early-idle/,
   ],
   ["no name", [...formats, "--quirks", ","], /Give at least one name/],
   [

@@ -65,7 +65,7 @@ const config = { interactive: { timeouts: { ai: "800ms" } } };
 test("a client that only knows the API's description runs its example session", async () => {
   const { url, said } = await start({ config });
   expect(said).toBe(
-    `tinman serve: listening on ${url.replace(/^ws(.*)\/ws$/, "http$1")} - API ${url} - NO TOKEN IS ASKED FOR`,
+    `tinman serve: listening on ${url.replace(/^ws(.*)\/ws$/, "http$1")} - API ${url} - NO TOKEN REQUIRED`,
   );
   await runExample(await plainClient(url));
 });

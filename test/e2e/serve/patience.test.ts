@@ -58,7 +58,7 @@ test("so may a provider that asks to be tried again later: the client is warned,
     {
       sessionId,
       code: -32000,
-      message: "The model is asked again.",
+      message: "Calling the model again.",
       data: { reason: "retry", attempt: 1, delayMs: 1_000, code: "model_overloaded" },
     },
   ]);

@@ -11,11 +11,11 @@ test("a configuration that is not there", async () => {
     code: 2,
     signal: null,
     stdout: "",
-    stderr: `tinman: ${join(bench.cwd, "none.yaml")}: there is no such file\n`,
+    stderr: `tinman: ${join(bench.cwd, "none.yaml")}: the file does not exist\n`,
   });
 });
 
-test("a home in which nothing can be written", async () => {
+test("a home in which nothing is writable", async () => {
   const bench = await createBench();
   onTestFinished(bench.remove);
   const home = join(await bench.file("file", ""), "home");
@@ -23,6 +23,6 @@ test("a home in which nothing can be written", async () => {
     code: 1,
     signal: null,
     stdout: "",
-    stderr: `tinman: ${join(home, "serve-token")} could not be made: not a directory.\n`,
+    stderr: `tinman: ${join(home, "serve-token")}Cannot create : not a directory.\n`,
   });
 });

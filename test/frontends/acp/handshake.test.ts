@@ -60,7 +60,7 @@ describe.each(sources)("%s: hello, new sessions, and what is no conversation", (
   test("a way to authenticate that was not offered is refused", async () => {
     expect(await refusal(at().editor.agent.request("authenticate", { methodId: "magic" }))).toEqual({
       code: -32602,
-      message: "There is no way to authenticate called magic.",
+      message: 'Unknown authentication method "magic".',
     });
   });
 
@@ -95,7 +95,7 @@ describe.each(sources)("%s: hello, new sessions, and what is no conversation", (
   test("a relative folder is refused", async () => {
     expect(await refusal(at().editor.agent.request("session/new", { cwd: "project", mcpServers: [] }))).toEqual({
       code: -32602,
-      message: 'The folder (cwd) must be an absolute path, and "project" is none.',
+      message: 'The folder (cwd) must be an absolute path, got "project".',
     });
   });
 
@@ -103,7 +103,7 @@ describe.each(sources)("%s: hello, new sessions, and what is no conversation", (
     const cwd = join(at().bench.root, "nowhere");
     expect(await refusal(at().editor.agent.request("session/new", { cwd, mcpServers: [] }))).toEqual({
       code: -32602,
-      message: `There is no folder ${cwd}.`,
+      message: `The folder ${cwd} does not exist.`,
     });
   });
 

@@ -168,7 +168,7 @@ describe.each(sources)("%s: sessions that were", (source) => {
       await mkdir(cwd, { recursive: true });
       expect(await refusal(session.request(method, { cwd, mcpServers: [] }))).toEqual({
         code: -32602,
-        message: `The session ${session.id} works in ${bench.cwd}, and not in ${cwd}.`,
+        message: `The session ${session.id} works in ${bench.cwd}, not in ${cwd}.`,
       });
       for (const wrong of ["relative", join(bench.root, "nowhere")]) {
         expect(await refusal(session.request(method, { cwd: wrong, mcpServers: [] }))).toMatchObject({ code: -32602 });
@@ -210,7 +210,7 @@ describe.each(sources)("%s: sessions that were", (source) => {
     expect(await isListed(session)).toBe(true);
     expect(await refusal(session.request("session/load", { cwd: bench.home, mcpServers: [] }))).toEqual({
       code: -32602,
-      message: `The session ${session.id} works in ${bench.cwd}, and not in ${bench.home}.`,
+      message: `The session ${session.id} works in ${bench.cwd}, not in ${bench.home}.`,
     });
     expect((await session.request("session/delete")).answer).toEqual({});
     expect(await isListed(session)).toBe(false);
@@ -236,7 +236,7 @@ describe.each(sources)("%s: sessions that were", (source) => {
     );
     expect(await refusal(reopened("session/load", session))).toEqual({
       code: -32602,
-      message: "A turn runs in this session: cancel it first.",
+      message: "A turn is running in this session. Cancel it first.",
     });
     await editor.agent.request("session/close", { sessionId: session.id });
     expect((await turn).response).toEqual({ stopReason: "cancelled" });
@@ -316,7 +316,7 @@ describe.each(sources)("%s: sessions that were", (source) => {
       const { error } = await at().editor.raw(method, { sessionId, ...places, ...params });
       expect([method, sessionId, error?.code]).toEqual([method, sessionId, -32002]);
       expect(error?.message).toMatch(
-        /^(There is no session ".*"\.|No session ".*" is open here: load or resume it first\.)$/,
+        /^(Session ".*" not found\.|No session ".*" is open here: load or resume it first\.)$/,
       );
     }
   });

@@ -224,7 +224,7 @@ describe("an editor that asks and does not read", () => {
     );
     editor.wire.sendRaw(`${lines.join("\n")}\n`);
     await until(() => answers.length === 10);
-    expect(answers).toEqual(answers.map(() => expect.stringContaining("Too much is asked for at once")));
+    expect(answers).toEqual(answers.map(() => expect.stringContaining("Too many requests at once")));
     editor.notify("session/cancel", { sessionId: id });
     await until(() => answers.length === lines.length);
     stop();

@@ -244,7 +244,7 @@ describe.each(alikeSources)("the %s", (kind) => {
   it("says at once what is wrong with a folder or a session", async () => {
     const missing = join(bench.root, "missing");
     for (const [cwd, words] of [
-      [missing, `There is no folder ${missing}.`],
+      [missing, `The folder ${missing} does not exist.`],
       ["relative", "absolute"],
       [join(bench.cwd, "notes.txt"), "is not a folder"],
     ]) {

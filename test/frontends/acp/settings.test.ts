@@ -49,7 +49,7 @@ describe.each(alikeSources)("%s: settings and commands", (source) => {
     const from = session.updates.length;
     expect(await refusal(request("session/set_mode", { modeId }))).toEqual({
       code: -32602,
-      message: `There is no mode ${JSON.stringify(modeId)}. There are off, low, medium, high, spec.`,
+      message: `Unknown mode ${JSON.stringify(modeId)}. Available: off, low, medium, high, spec.`,
     });
     expect(session.updates.slice(from)).toEqual([]);
   });
@@ -71,7 +71,7 @@ describe.each(alikeSources)("%s: settings and commands", (source) => {
     expect(values).toMatchObject({ model: "gpt-5.1", thought_level: expect.any(String) });
   });
 
-  test("how hard the model thinks is an option", async () => {
+  test("offers the reasoning effort as an option", async () => {
     await request("session/set_config_option", { configId: "model", value: "gpt-5.1" });
     const { values } = await changed("session/set_config_option", { configId: "thought_level", value: "high" });
     expect(values?.thought_level).toBe("high");
@@ -84,14 +84,14 @@ describe.each(alikeSources)("%s: settings and commands", (source) => {
   ])("a value that the option %s does not have is refused", async (configId, value) => {
     expect(await refusal(request("session/set_config_option", { configId, value }))).toEqual({
       code: -32602,
-      message: expect.stringMatching(new RegExp(`^There is no \\w+ "${value}".*There are .+`)),
+      message: expect.stringMatching(new RegExp(`^Unknown \\w+ "${value}".*Available: .+`)),
     });
   });
 
   test("an option that is not there is refused", async () => {
     expect(await refusal(request("session/set_config_option", { configId: "color", value: "red" }))).toEqual({
       code: -32602,
-      message: 'There is no option "color". There are mode, model, thought_level.',
+      message: 'Unknown option "color". Available: mode, model, thought_level.',
     });
   });
 
@@ -109,7 +109,7 @@ describe.each(alikeSources)("%s: settings and commands", (source) => {
   test("a model that is not there is refused", async () => {
     expect(await refusal(request("session/set_model", { modelId: "no-such-model" }))).toMatchObject({
       code: -32602,
-      message: expect.stringMatching(/^There is no model "no-such-model"\. There are .*offline/),
+      message: expect.stringMatching(/^Unknown model "no-such-model"\. Available: .*offline/),
     });
   });
 
@@ -163,42 +163,42 @@ describe.each(alikeSources)("%s: settings and commands", (source) => {
   });
 
   test("/mode tells the mode, sets it, and refuses what is none", async () => {
-    expect(await say("/mode")).toBe("The mode is off. There are off, low, medium, high, spec.");
+    expect(await say("/mode")).toBe("The mode is off. Available: off, low, medium, high, spec.");
     const from = at().session.updates.length;
-    expect(await say("/mode low")).toBe("The mode is low now.");
+    expect(await say("/mode low")).toBe("The mode is now low.");
     expect(only(at().session.updates.slice(from), "current_mode_update")).toEqual([
       { sessionUpdate: "current_mode_update", currentModeId: "low" },
     ]);
-    expect(await say("/mode yolo")).toBe("There is no mode yolo. There are off, low, medium, high, spec.");
-    expect(await say("/mode normal")).toBe("The mode is off now.");
+    expect(await say("/mode yolo")).toBe('Unknown mode "yolo". Available: off, low, medium, high, spec.');
+    expect(await say("/mode normal")).toBe("The mode is now off.");
   });
 
   test("/model lists the models, sets one, and refuses what is none", async () => {
     expect(await say("/model")).toMatch(/- gpt-5\.1\n.*- offline/s);
-    expect(await say("/model gpt-5.1")).toBe("The model is gpt-5.1 now.");
+    expect(await say("/model gpt-5.1")).toBe("The model is now gpt-5.1.");
     expect(await say("/model")).toContain("- gpt-5.1 (in use)");
-    expect(await say("/model no-such-model")).toBe("There is no model no-such-model.");
+    expect(await say("/model no-such-model")).toBe('Unknown model "no-such-model".');
   });
 
-  test("/effort tells how hard the model thinks, sets it, and refuses what is none", async () => {
+  test("/effort shows and sets the effort, and rejects an unknown one", async () => {
     await say("/model gpt-5.1");
-    expect(await say("/effort high")).toBe("It is high now.");
-    expect(await say("/effort")).toMatch(/^It is high\. There are .*low.*high/);
-    expect(await say("/effort gigantic")).toMatch(/^There is no effort gigantic here\./);
+    expect(await say("/effort high")).toBe("The effort is now high.");
+    expect(await say("/effort")).toMatch(/^The effort is high\. Available: .*low.*high/);
+    expect(await say("/effort gigantic")).toMatch(/^Unknown effort "gigantic"\./);
   });
 
   test("/model goes back to the model that the program was started with", async () => {
     await say("/model offline");
-    expect(await say(`/model ${script}`)).toBe(`The model is ${script} now.`);
+    expect(await say(`/model ${script}`)).toBe(`The model is now ${script}.`);
   });
 
   test("/rename gives a title, and it is told", async () => {
     const { session } = at();
     const from = session.updates.length;
-    expect(await say("/rename The great   work")).toBe("The session is called The great   work now.");
+    expect(await say("/rename The great   work")).toBe("The session is now called The great   work.");
     const told = await session.update(({ sessionUpdate }) => sessionUpdate === "session_info_update", from);
     expect(told).toMatchObject({ title: expect.stringMatching(/^The great +work$/) });
-    expect(await say("/rename")).toBe("Say what it shall be called: /rename <title>");
+    expect(await say("/rename")).toBe("Give a title: /rename <title>");
   });
 
   test("/tools lists what the model is offered", async () => {

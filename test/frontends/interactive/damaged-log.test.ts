@@ -84,8 +84,7 @@ test("a session that cannot be read is refused with words", async () => {
   const { error } = await client.request("resumeSession", { sessionId });
   expect(error).toEqual({
     code: -32000,
-    message:
-      "This session cannot be read: its log is damaged, or a later version wrote it. The server's log says more.",
+    message: "This session cannot be read: its log is damaged, or from a later version. See the server's log.",
     data: { reason: "session_unreadable", errorId: expect.any(String) },
   });
   await client.close();

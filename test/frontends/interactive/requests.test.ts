@@ -123,7 +123,7 @@ test("a model that is there and cannot be used is the client's mistake, and why 
   const { error } = await client.request("startSession", { userId: "u" });
   expect(error).toEqual({
     code: -32602,
-    message: "Invalid params: this model cannot be used here; the server's log says why",
+    message: "Invalid params: this model is unavailable; see the server's log",
     data: { reason: "model_unusable", errorId: expect.any(String) },
   });
   expect(log).toMatchObject([

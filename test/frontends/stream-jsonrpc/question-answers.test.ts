@@ -60,21 +60,21 @@ test.each<[answers: unknown, means: Answer]>([
 
 describe("what fits no question is given to none", () => {
   test.each<[answers: unknown, means: Answer]>([
-    [[{ index: 0, answer: "A" }], unfit("there is no question 0")],
+    [[{ index: 0, answer: "A" }], unfit("unknown question 0")],
     [
       [
         { index: 1, answer: "B" },
         { index: 4, answer: "A" },
       ],
-      unfit("there is no question 4"),
+      unfit("unknown question 4"),
     ],
-    [[{ index: 1.5, answer: "A" }], unfit("there is no question 1.5")],
-    [[{ index: "1", answer: "A" }], unfit('there is no question "1"')],
-    [[{ index: { is: 1 }, answer: "A" }], unfit("there is no question of that name")],
-    [[{ question: "Q1", answer: "A" }], unfit('there is no question "Q1"')],
-    [[{ question: "", answer: "A" }], unfit('there is no question ""')],
-    [[{ question: "x".repeat(500), answer: "A" }], unfit(`there is no question "${"x".repeat(200)}…"`)],
-    [[{ question: ["q1"], answer: "A" }], unfit("there is no question of that name")],
+    [[{ index: 1.5, answer: "A" }], unfit("unknown question 1.5")],
+    [[{ index: "1", answer: "A" }], unfit('unknown question "1"')],
+    [[{ index: { is: 1 }, answer: "A" }], unfit("unknown question of that name")],
+    [[{ question: "Q1", answer: "A" }], unfit('unknown question "Q1"')],
+    [[{ question: "", answer: "A" }], unfit('unknown question ""')],
+    [[{ question: "x".repeat(500), answer: "A" }], unfit(`unknown question "${"x".repeat(200)}…"`)],
+    [[{ question: ["q1"], answer: "A" }], unfit("unknown question of that name")],
     [
       [
         { index: 1, answer: "A" },
@@ -90,16 +90,16 @@ describe("what fits no question is given to none", () => {
       unfit("question 2 is answered twice"),
     ],
     [[{ index: 2, answer: "B" }, { answer: "A" }], unfit("question 2 is answered twice")],
-    [["A", "B", "C", "D"], unfit("there are 4 answers and 3 questions")],
+    [["A", "B", "C", "D"], unfit("4 answers for 3 questions")],
     [
       [{ answer: "A" }, { answer: "B" }, { answer: "C" }, { index: 1, answer: "D" }],
-      unfit("there are 4 answers and 3 questions"),
+      unfit("4 answers for 3 questions"),
     ],
   ])("%j", (answers, means) => {
     expect(answersTo(three, answers)).toEqual(means);
   });
 
-  const wrong = cancel("the client's answers are neither texts nor objects with an answer");
+  const wrong = cancel("the client's answers must be strings or objects with an answer");
   test.each<[answers: unknown, means: Answer]>([
     [undefined, cancel("the client's answer has no list of answers")],
     ["A", cancel("the client's answer has no list of answers")],

@@ -330,5 +330,5 @@ test("a name that is none is a usage error with the list", () => {
     "silent-cancel, no-turn-end, usage-after-idle, early-idle, restart-deltas, repeated-tool-calls, late-settings, " +
     "duplicates, unknown-types, second-answer, null-ids, stray-lines";
   const wrong = () => createQuirks(["duplicates", "toString"]);
-  expect(wrong).toThrow(new AgentError("usage", `There is no quirk "toString". There are: ${list}.`));
+  expect(wrong).toThrow(new AgentError("usage", `Unknown quirk "toString". Available: ${list}.`));
 });

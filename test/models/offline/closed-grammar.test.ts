@@ -199,7 +199,7 @@ test.each([
 test("a request of more steps than it can do does not end as understood", async () => {
   const steps = Array.from({ length: 9 }, (_, at) => `create file ${at}.txt with a${at}`).join(", then ");
   expect(await wholeTurn(createOfflineModel(), steps)).toEqual({
-    text: "I stop here: 8 tool calls are my limit for one request. What came before is done, the rest is not.",
+    text: "I stopped: 8 tool calls are my limit for one request. The steps before are done, the rest are not.",
     understood: false,
   });
 });
@@ -208,6 +208,6 @@ test("a step that fails leaves the reply unsaid, and says so", async () => {
   const results = { Execute: { status: "failed", text: "Error: Command failed (exit code: 1)" } } as const;
   const { text } = await createChat(createOfflineModel()).say("run `false`, then reply DONE", { results });
   expect(text).toBe(
-    "`false` failed:\n\n```\nError: Command failed (exit code: 1)\n```\n\nSo I did not do the rest: Give the reply that you asked for.",
+    "`false` failed:\n\n```\nError: Command failed (exit code: 1)\n```\n\nSo I did not do the rest: Give the requested reply.",
   );
 });

@@ -65,7 +65,7 @@ test("several facts are kept apart, and the latest of a kind wins", async () => 
   expect((await talk.say("what is the staging password? reply only with it")).text).toBe(first);
 });
 
-const nothing = "I find nothing about that in what you told me.";
+const nothing = "You have not told me anything about that.";
 
 test("makes up nothing that was not told", async () => {
   const talk = chat();

@@ -76,7 +76,7 @@ describe("the stream", () => {
     const steps = Array.from({ length: 12 }, (_, index) => `run echo ${index}`).join(" then ");
     const turn = await chat().say(steps);
     expect(turn.calls).toHaveLength(8);
-    expect(turn.text).toContain("the rest is not");
+    expect(turn.text).toContain("the rest are not");
   });
 
   test("a tool that went away in the middle is not asked again", async () => {

@@ -117,7 +117,7 @@ describe("files", () => {
     });
     expect(turn.calls.map((call) => call.name)).toEqual(["Read", "Edit"]);
     expect(turn.text).toBe(
-      'I could not replace "foo" with "bar" in a.txt: The text to replace was not found\n\nSo I did not do the rest: Run `npm test`. Give the reply that you asked for.',
+      'I could not replace "foo" with "bar" in a.txt: The text to replace was not found\n\nSo I did not do the rest: Run `npm test`. Give the requested reply.',
     );
   });
 
@@ -134,7 +134,7 @@ describe("files", () => {
       results: { Create: { status: "failed", text: "Error: disk full" } },
     });
     expect(failed.text).toBe(
-      "I could not create x.txt: disk full\n\nSo I did not do the rest: Give the reply that you asked for.",
+      "I could not create x.txt: disk full\n\nSo I did not do the rest: Give the requested reply.",
     );
   });
 

@@ -132,7 +132,7 @@ describe.each(wireNames)("%s", (name) => {
     expect(server.requests.map(({ faults }) => faults)).toEqual([[]]);
     expect(sent).not.toContain(picture);
     expect(sent).not.toContain(pdf);
-    expect(sent).toContain("[An image (image/png) is left out: this model cannot see it.]");
+    expect(sent).toContain("[An image (image/png) was left out: this model cannot see it.]");
   });
 
   test("counts each reply's usage once, and computes the cost from the configured prices", async () => {

@@ -161,7 +161,7 @@ describe.each(wireNames)("%s", (name) => {
     const outcome = await ask(session, "again");
     expect(outcome.failure).toEqual({
       code: "model_overloaded",
-      message: expect.stringMatching(/ It asks for a wait of 3600 s, which is over the limit\.$/),
+      message: expect.stringMatching(/ It asks for a wait of 3600 s, over the limit\.$/),
       cause: "rate_limited",
     });
     expect(server.requests).toHaveLength(3);
@@ -211,7 +211,7 @@ describe.each(wireNames)("%s", (name) => {
     server.enqueue({ fault: "empty-answer" }, { fault: "empty-answer" }, good);
     const session = await open();
     const events = await eventsOf(session, () => ask(session, "go"));
-    const failure = { code: "model_empty", message: "The model answered with nothing." };
+    const failure = { code: "model_empty", message: "The model returned an empty reply." };
     expect(retriesIn(events)).toEqual([{ attempt: 1, delayMs: 500, failure: { ...failure, cause: "empty_response" } }]);
     expect(events.at(-1)).toMatchObject({ type: "turn.ended", failure });
     expect(server.requests).toHaveLength(2);

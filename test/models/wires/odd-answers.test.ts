@@ -167,7 +167,7 @@ describe("chat completions", () => {
     });
     const many = Array.from({ length: 300 }, (_, index) => chunk({ tool_calls: [call(index)] }));
     const { outcome, session } = await talk({}, [events(...many, chunk({}, "tool_calls"), "[DONE]")]);
-    expect(outcome?.failure?.message).toMatch(/It made more than 256 calls in one answer\.$/);
+    expect(outcome?.failure?.message).toMatch(/It made more than 256 calls in one reply\.$/);
     expect(session.history().map(({ role }) => role)).toEqual(["user"]);
   });
 

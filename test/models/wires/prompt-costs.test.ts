@@ -108,6 +108,6 @@ test("an image that is larger than Claude takes is replaced by words", async () 
   const sent = JSON.stringify(fieldOf(server.requests[0], "messages"));
   expect(sent.match(/"type":"image"/g)).toHaveLength(1);
   expect(sent).toContain(
-    "[An image (image/png) is left out: it has 5242884 bytes as base64, and this model takes 5242880.",
+    "[An image (image/png) was left out: it has 5242884 bytes as base64; this model's limit is 5242880.",
   );
 });

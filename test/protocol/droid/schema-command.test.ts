@@ -34,6 +34,6 @@ test("rejects an unknown name as a usage error", async () => {
   expect([code, stdout, stderr]).toEqual([
     2,
     "",
-    'tinman: There is no schema "../package". There are: exec-json, exec-stream-json, stream-jsonrpc, interactive, sdk, config, script.\n',
+    'tinman: Unknown schema "../package". Available: exec-json, exec-stream-json, stream-jsonrpc, interactive, sdk, config, script.\n',
   ]);
 });

@@ -27,7 +27,7 @@ describe("a connect that never settles", () => {
 
   it("is given up after the time to open", async () => {
     await expect(createSession({ connect: never, timeouts: { open: 10 } })).rejects.toEqual(
-      new TimeoutError("There was no connection within 10 ms."),
+      new TimeoutError("No connection within 10 ms."),
     );
   });
 

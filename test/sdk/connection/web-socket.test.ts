@@ -219,9 +219,7 @@ describe("opening", () => {
     delete global.WebSocket;
     const failure = await failureOf(webSocketConnection("ws://host.test")());
     if (own !== undefined) Object.defineProperty(global, "WebSocket", own);
-    expect(failure).toBe(
-      "There is no WebSocket here: pass one as the option WebSocket, for instance that of the package ws.",
-    );
+    expect(failure).toBe("No global WebSocket. Pass one as the option WebSocket, for example from the package ws.");
   });
 
   it("takes the global WebSocket", async () => {
@@ -241,8 +239,8 @@ describe("opening", () => {
     await connect();
     socket.happens("close", { code: 1000 });
     expect([await failureOf(connect()), await failureOf(webSocketConnection(socket)())]).toEqual([
-      "The WebSocket is in use already: to connect again, give an address.",
-      "The WebSocket is closed already.",
+      "The WebSocket is already in use. To connect again, pass an address.",
+      "The WebSocket is already closed.",
     ]);
   });
 

@@ -56,7 +56,7 @@ describe("a prompt while a turn runs", () => {
     const { backend, session, sent } = await open({ whenBusy: "refuse" });
     const first = session.send("a", { id: "a" });
     const second = session.stream("b");
-    expect(await failureOf(second.result)).toEqual(new BusyError("A turn is running already."));
+    expect(await failureOf(second.result)).toEqual(new BusyError("A turn is already running."));
     expect(await failureOf(second[Symbol.asyncIterator]().next())).toBeInstanceOf(BusyError);
     await backend.next("droid.add_user_message");
     backend.notify(busy, says("m", "A"), idle);

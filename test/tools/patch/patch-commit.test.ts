@@ -104,7 +104,7 @@ describe("a write that fails in the middle", () => {
       }));
     expect(await changing("/project/b", "/project/a")).toEqual({
       status: "failed",
-      text: `Error: Cannot write b: it was changed meanwhile. ${back} ${folders}`,
+      text: `Error: Cannot write b: it changed in the meantime. ${back} ${folders}`,
       after: { ...before, b: "theirs\n" },
     });
     expect(await changing("/project/n/n", "/project/a")).toEqual({

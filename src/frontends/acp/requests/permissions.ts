@@ -6,8 +6,8 @@ import type { Translator } from "../view/acp-updates.ts";
 import { fenced, plainLine, shownTitle, textContent } from "../view/shown-text.ts";
 
 /**
- * The user decides; the policy is the backend's. Anything but an offered option is a no, and so is a failure on the way,
- * because a handler that throws is answered `cancel`.
+ * The user decides; the policy is the backend's. Everything but an offered option means no, including failures: the
+ * backend would read an exception as `cancel`.
  */
 
 const cancel = "cancel";
@@ -110,7 +110,7 @@ function explained({ name, input, details }: PermissionCall): readonly ToolCallC
       const isOther = name === "Execute" && typeof command === "string" && command !== fullCommand;
       return [
         textContent(fenced(fullCommand)),
-        ...(isOther ? [textContent(`The call itself says something else:\n${fenced(command)}`)] : []),
+        ...(isOther ? [textContent(`The call itself contains a different command:\n${fenced(command)}`)] : []),
         ...(reason === undefined ? [] : [textContent(plainLine(reason))]),
         ...(contained === undefined ? [] : [textContent(contained ? inSandbox : outsideSandbox)]),
       ];

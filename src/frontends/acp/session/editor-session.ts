@@ -18,7 +18,7 @@ import { advertised, findCommand, type SlashCommand } from "./slash-commands.ts"
 import { answerTo } from "./stop-reason.ts";
 import { textIn } from "./text-in.ts";
 
-/** How long a turn can go on after it was cancelled. */
+/** How long a turn can continue after it was cancelled. */
 const patienceMs = 3_000;
 /** How long to wait for the list of models. A session is useful without it. */
 const listPatienceMs = 5_000;
@@ -38,9 +38,9 @@ interface Parts {
     again: string | undefined,
     signal: AbortSignal,
   ): Promise<Session>;
-  /** MCP servers that the client wants. The session opens without those that the backend refuses. */
+  /** MCP servers that the client wants. The session opens without those that the backend rejects. */
   readonly servers: readonly McpServer[];
-  /** What is wrong with other servers that the client wants. */
+  /** Problems with other servers that the client wants. */
   readonly problems: readonly string[];
   /** Throws when the id belongs to another session. Before this, nothing is sent in its name. */
   claim(id: string): void;
@@ -55,15 +55,15 @@ export async function openEditorSession(parts: Parts): Promise<EditorSession> {
   const { client, cwd, signal, warn, servers } = parts;
   const translator = createTranslator(cwd, textIn);
   let opened: EditorSession | undefined;
-  /** Events from before the client knew the session, that it should see. */
+  /** Events from before the client knew the session's id, to be sent to it. */
   const early: TurnEvent[] = parts.problems.map((message) => ({ type: "notice", level: "warning", message }));
 
   const asking = {
     client,
     translator,
     get sessionId() {
-      // A request that comes too early gets no answer, which is a no.
-      if (opened === undefined) throw new Error("The backend asked before its session was open.");
+      // Requests that come too early are declined.
+      if (opened === undefined) throw new Error("The backend sent a request before its session was open.");
       return opened.id;
     },
   };
@@ -82,7 +82,7 @@ export async function openEditorSession(parts: Parts): Promise<EditorSession> {
     onWarning: warn,
   };
 
-  /** If the backend refuses the request because of its servers, it is asked without them. */
+  /** If the backend rejects the request because of its servers, it is sent again without them. */
   async function openWithServers(unwanted: AbortSignal): Promise<Session> {
     const again = opened?.id;
     try {
@@ -128,7 +128,7 @@ export async function openEditorSession(parts: Parts): Promise<EditorSession> {
   return opened;
 }
 
-/** A prompt and what became of it. */
+/** A prompt and its outcome. */
 interface Running {
   turn?: Turn;
   isCancelled: boolean;
@@ -144,7 +144,7 @@ interface Opened extends Pick<Parts, "client" | "cwd" | "warn"> {
   readonly early: TurnEvent[];
 }
 
-/** A session that an editor works with. It rejects with what the editor is told. */
+/** A session that an editor works with. Rejects with errors meant for the editor. */
 export class EditorSession {
   readonly id: string;
   readonly cwd: string;
@@ -195,7 +195,7 @@ export class EditorSession {
     this.tellDeath();
   }
 
-  /** Sends the conversation so far. Prompts that come meanwhile wait for its end. */
+  /** Sends the conversation so far. Prompts that arrive meanwhile wait until it is done. */
   replay(): Promise<void> {
     const telling = this.tellHistory();
     this.replaying = telling.catch(() => undefined);
@@ -293,7 +293,7 @@ export class EditorSession {
   }
 
   private async tellHistory(): Promise<void> {
-    // Without the files' contents: those of that time are unknown.
+    // Without the files' contents, because the earlier ones are unknown.
     for (const update of replay(this.parts.first.history, createTranslator(this.cwd))) {
       this.news.tell([update]);
       await this.news.room();
@@ -326,13 +326,13 @@ export class EditorSession {
     return { ...answer, _meta: { message: words } };
   }
 
-  /** Events are sent as they happen; iterating only keeps the backend from running far ahead of the client. */
+  /** Events are sent as they happen; iterating only applies back-pressure to the backend. */
   private async resultOf(turn: Turn): Promise<TurnResult> {
     for await (const _ of turn) await this.news.room();
     return turn.result;
   }
 
-  /** Ends a backend that did not end its turn, or begin it. The next prompt starts it again. */
+  /** Ends a backend that failed to end or begin its turn. The next prompt starts it again. */
   private giveUp({ turn }: Running): void {
     const { link } = this.parts;
     const isStartUnwanted = link.current === undefined && [...this.running].every(({ isCancelled }) => isCancelled);

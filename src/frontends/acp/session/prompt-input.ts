@@ -23,7 +23,7 @@ export function promptInput(blocks: readonly ContentBlock[]): PromptInput {
 
   function image(mediaType: string, data: string): void {
     if (!imageTypes.includes(mediaType)) {
-      throw badParams(`An image of type ${mediaType} cannot be sent: it must be ${imageTypes.join(", ")}.`);
+      throw badParams(`Unsupported image type ${mediaType}. Supported: ${imageTypes.join(", ")}.`);
     }
     images.push({ mediaType, data });
   }
@@ -42,7 +42,7 @@ export function promptInput(blocks: readonly ContentBlock[]): PromptInput {
       words.push(`@${name}`);
       files.push({ mediaType, data: given.blob, name: name.split("/").at(-1) ?? name });
     } else {
-      throw badParams(`A resource of type ${mediaType || "unknown"} (${name}) cannot be sent.`);
+      throw badParams(`Unsupported resource type ${mediaType || "unknown"} (${name}).`);
     }
   }
 
@@ -61,15 +61,15 @@ export function promptInput(blocks: readonly ContentBlock[]): PromptInput {
         resource(block.resource);
         break;
       case "audio":
-        throw badParams("Audio cannot be sent.");
+        throw badParams("Audio is not supported.");
     }
   }
   const text = [joined(words), ...contexts].join("\n\n");
-  if (text.trim() === "" && images.length + files.length === 0) throw badParams("There is nothing in the prompt.");
+  if (text.trim() === "" && images.length + files.length === 0) throw badParams("The prompt is empty.");
   return { text, images, files };
 }
 
-/** Blocks are pieces of one text, cut at mentions: a space is added only where words would touch. */
+/** Blocks are pieces of one text, cut at mentions, so a space is added only where words would touch. */
 function joined(words: readonly string[]): string {
   return words.reduce((text, next) => {
     const touches = /\S$/.test(text) && /^[\p{L}\p{N}@]/u.test(next);

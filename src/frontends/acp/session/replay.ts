@@ -3,7 +3,7 @@ import type { Block, Message } from "../../../sdk/types.ts";
 import { textOfContent } from "../../../sdk/wire.ts";
 import type { Translator } from "../view/acp-updates.ts";
 
-/** A past conversation as the updates that it would have been sent as, without messages for the model alone. */
+/** A past conversation as the updates first sent for it, without messages meant only for the model. */
 export function* replay(history: readonly Message[], translator: Translator): Generator<SessionUpdate> {
   for (const message of history) {
     if (message.visibility === "llm_only" || message.role === "system") continue;

@@ -14,7 +14,7 @@ import { configOptions, modeOf } from "../modes.ts";
 import type { Translator } from "../view/acp-updates.ts";
 import { shownTitle } from "../view/shown-text.ts";
 
-/** Whether an event means something only while a turn runs. */
+/** Whether an event matters only while a turn runs. */
 const isOfTurn: { readonly [Type in TurnEvent["type"]]: boolean } = {
   text: true,
   text_reset: true,
@@ -52,7 +52,7 @@ interface NewsParts {
 
 export type SessionNews = ReturnType<typeof createSessionNews>;
 
-/** Updates about a session for the client, in the order in which they happen. */
+/** Updates about a session for the client, in order. */
 export function createSessionNews(parts: NewsParts) {
   const { client, sessionId } = parts;
   let told: Promise<void> = Promise.resolve();
@@ -136,8 +136,8 @@ export function createSessionNews(parts: NewsParts) {
   }
 
   /**
-   * Backends report that a call executes even right before they ask for permission. So it has begun only when something
-   * other than the question follows; at the latest with a heartbeat.
+   * Backends report a call as running even right before they ask for permission. So it counts as started only when
+   * something other than the question follows, at the latest a heartbeat.
    */
   function watchBeginning(event?: TurnEvent): void {
     if (event?.type === "state") mayHaveBegun = event.state === "executing_tool";
@@ -174,7 +174,7 @@ export function createSessionNews(parts: NewsParts) {
         title: shownTitle(title),
         updatedAt: new Date().toISOString(),
       }),
-    retry: ({ reason, attempt }) => notice("info", `The model is asked again (${reason}, retry ${attempt}).`),
+    retry: ({ reason, attempt }) => notice("info", `Calling the model again (${reason}, retry ${attempt}).`),
     notice: ({ level, message }) => notice(level, message),
     // Sent with the end of the turn.
     error: ignored,
@@ -189,7 +189,7 @@ export function createSessionNews(parts: NewsParts) {
     notice,
     /** Sends mode and options if they have changed. */
     tellSettings,
-    /** Asks the backend for the size of the window, and sends how full it is, unless the session is empty. */
+    /** Asks the backend for the window's size and sends how full it is, unless the session is empty. */
     measure,
     happened(event: TurnEvent) {
       if (isOfTurn[event.type]) {

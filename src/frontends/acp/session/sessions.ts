@@ -95,7 +95,7 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
     const cwd = await folderOf(wanted);
     await live.get(sessionId)?.replayed();
     await mustBeSame(sessionId, live.get(sessionId)?.cwd ?? cwd, cwd);
-    if (live.get(sessionId)?.isBusy === true) throw badParams("A turn runs in this session: cancel it first.");
+    if (live.get(sessionId)?.isBusy === true) throw badParams("A turn is running in this session. Cancel it first.");
     await close(sessionId);
     return start(sessionId, wanted, signal);
   }
@@ -108,9 +108,9 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
     of,
     /** No effect if it is not open, because a notification has no response. */
     cancel: (sessionId: string) => live.get(sessionId)?.cancel(),
-    /** The signal gives up opening, here and below. */
+    /** The signal cancels opening, here and below. */
     create: (wanted: Wanted, signal: AbortSignal) => start(undefined, wanted, signal),
-    /** Opens a session as it was left. One that is open here is closed first, after anything else under way for it. */
+    /** Opens a session as it was left. If open here, it is closed first, after pending work on it. */
     open,
     fork: (sessionId: string, wanted: Wanted, signal: AbortSignal) =>
       mutex.run(sessionId, async () => {
@@ -134,7 +134,7 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
       readonly cwd?: string | null | undefined;
       readonly cursor?: string | null | undefined;
     }): Promise<ListSessionsResponse> {
-      if (cwd && !isAbsolute(cwd)) throw badParams(`The folder ${cwd} must be an absolute path.`);
+      if (cwd && !isAbsolute(cwd)) throw badParams(`The folder must be an absolute path, got ${JSON.stringify(cwd)}.`);
       const listing = backend.list?.(cwd ? { cwd } : {}).catch((error: unknown) => {
         throw rpcError(error);
       });
@@ -169,20 +169,20 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
     async closeAll(): Promise<void> {
       const all = [...live.values()];
       live.clear();
-      leaving.abort(failed("The agent ends.", "session_closed"));
+      leaving.abort(failed("The agent is shutting down.", "session_closed"));
       await Promise.allSettled([...opening, ...all.map((session) => session.close())]);
     },
   };
 }
 
 function notIts(id: string): Error {
-  return failed(`The backend opened ${id}, which is open already.`, "backend_failed");
+  return failed(`The backend returned ${id}, which is already open.`, "backend_failed");
 }
 
-/** A session that changed since the last page has moved up and was not listed there: continue by its time. */
+/** A session that changed since the last page moved up and was not listed there, so continue by its time. */
 function placeBehind(all: readonly { readonly id: string; readonly updatedAt: number }[], cursor: string): number {
   const [, time, id] = /^(\d+):(.+)$/.exec(cursor) ?? [];
-  if (time === undefined) throw badParams("The cursor is not one of ours.");
+  if (time === undefined) throw badParams("Invalid cursor. Use one from an earlier response.");
   const at = all.findIndex((each) => each.id === id);
   if (at >= 0) return at + 1;
   const next = all.findIndex(({ updatedAt }) => updatedAt < Number(time));
@@ -190,10 +190,9 @@ function placeBehind(all: readonly { readonly id: string; readonly updatedAt: nu
 }
 
 async function folderOf({ cwd, additionalDirectories }: Wanted): Promise<string> {
-  if (!isAbsolute(cwd))
-    throw badParams(`The folder (cwd) must be an absolute path, and ${JSON.stringify(cwd)} is none.`);
+  if (!isAbsolute(cwd)) throw badParams(`The folder (cwd) must be an absolute path, got ${JSON.stringify(cwd)}.`);
   const found = await stat(cwd).catch(() => undefined);
-  if (found === undefined) throw badParams(`There is no folder ${cwd}.`);
+  if (found === undefined) throw badParams(`The folder ${cwd} does not exist.`);
   if (!found.isDirectory()) throw badParams(`${cwd} is not a folder.`);
   if ((additionalDirectories ?? []).length > 0)
     throw badParams("Additional directories are not supported: a session works in one folder.");
@@ -202,10 +201,10 @@ async function folderOf({ cwd, additionalDirectories }: Wanted): Promise<string>
 
 async function mustBeSame(sessionId: string, place: string, wanted: string): Promise<void> {
   const [first, second] = await Promise.all([place, wanted].map((path) => realpath(path).catch(() => path)));
-  if (first !== second) throw badParams(`The session ${sessionId} works in ${place}, and not in ${wanted}.`);
+  if (first !== second) throw badParams(`The session ${sessionId} works in ${place}, not in ${wanted}.`);
 }
 
-/** One act at a time for each key. */
+/** Per-key mutex. */
 function createKeyedMutex() {
   const ends = new Map<string, Promise<unknown>>();
   return {

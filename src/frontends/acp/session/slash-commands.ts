@@ -58,9 +58,9 @@ const own: readonly SlashCommand[] = [
     run: async ({ session, models }, id) => {
       const now = session.settings.modelId;
       if (id === "") return models.map((model) => `- ${model.id}${model.id === now ? " (in use)" : ""}`).join("\n");
-      if (models.length > 0 && !models.some((model) => model.id === id)) return `There is no model ${id}.`;
+      if (models.length > 0 && !models.some((model) => model.id === id)) return `Unknown model ${JSON.stringify(id)}.`;
       await session.updateSettings({ modelId: id });
-      return `The model is ${session.settings.modelId} now.`;
+      return `The model is now ${session.settings.modelId}.`;
     },
   },
   {
@@ -68,11 +68,11 @@ const own: readonly SlashCommand[] = [
     description: "Show the mode, or change it",
     hint: modeNames(),
     run: async ({ session }, name) => {
-      if (name === "") return `The mode is ${modeOf(session.settings)}. There are ${modeNames()}.`;
+      if (name === "") return `The mode is ${modeOf(session.settings)}. Available: ${modeNames()}.`;
       const change = changeToMode(name);
-      if (change === undefined) return `There is no mode ${name}. There are ${modeNames()}.`;
+      if (change === undefined) return `Unknown mode ${JSON.stringify(name)}. Available: ${modeNames()}.`;
       await session.updateSettings(change);
-      return `The mode is ${modeOf(session.settings)} now.`;
+      return `The mode is now ${modeOf(session.settings)}.`;
     },
   },
   {
@@ -81,31 +81,31 @@ const own: readonly SlashCommand[] = [
     hint: "none, low, medium, high …",
     run: async ({ session, models }, effort) => {
       const known = effortsOf(session.settings, models);
-      if (effort === "") return `It is ${effortOf(session.settings)}. There are ${known.join(", ")}.`;
-      if (!known.includes(effort)) return `There is no effort ${effort} here. There are ${known.join(", ")}.`;
+      if (effort === "") return `The effort is ${effortOf(session.settings)}. Available: ${known.join(", ")}.`;
+      if (!known.includes(effort)) return `Unknown effort ${JSON.stringify(effort)}. Available: ${known.join(", ")}.`;
       await session.updateSettings({ reasoningEffort: effort });
-      return `It is ${effortOf(session.settings)} now.`;
+      return `The effort is now ${effortOf(session.settings)}.`;
     },
   },
   {
     name: "rename",
-    description: "Give the session another title",
+    description: "Rename the session",
     hint: "the new title",
     run: async ({ session }, title) => {
-      if (title === "") return "Say what it shall be called: /rename <title>";
+      if (title === "") return "Give a title: /rename <title>";
       await session.rename(title);
-      return `The session is called ${title} now.`;
+      return `The session is now called ${title}.`;
     },
   },
   {
     name: "compact",
-    description: "Have the model go on with a summary of the conversation so far",
-    hint: "what the summary should mind",
+    description: "Replace the conversation so far with a summary",
+    hint: "what the summary should focus on",
     run: compact,
   },
   {
     name: "tools",
-    description: "List the tools that the model is offered",
+    description: "List the tools offered to the model",
     run: async ({ session }) => {
       const tools = (await session.tools()).filter(({ isAllowed }) => isAllowed);
       return tools.map(({ name, description }) => `- ${name}: ${description.split("\n")[0]}`).join("\n");
@@ -147,7 +147,7 @@ export async function advertised(session: Session | undefined): Promise<readonly
   return [...theirs, ...own.filter(({ name }) => !theirs.some((each) => each.name === name))];
 }
 
-/** One word; a name that had to be cut or escaped would be another command. */
+/** One word: a name that had to be cut or escaped would be a different command. */
 function canBeTyped(name: string): boolean {
   return name !== "" && name.length <= longest && !/\s/.test(name) && terminalLine(name) === name;
 }

@@ -24,7 +24,7 @@ interface Call {
   readonly replaced?: { readonly text: string | undefined };
 }
 
-/** Limit for calls that never end; the oldest are forgotten. */
+/** Limit for calls that never end; the oldest are dropped first. */
 const mostCalls = 500;
 const mostRestarts = 500;
 
@@ -36,7 +36,7 @@ export type Translator = ReturnType<typeof createTranslator>;
  */
 export function createTranslator(cwd: string, textIn: (path: string) => string | undefined = () => undefined) {
   const calls = new Map<string, Call>();
-  /** How often a message was restarted: shown text cannot be taken back, so the message continues under another id. */
+  /** How often a message was restarted. Shown text cannot be taken back, so the message continues under a new id. */
   const restarts = new Map<string, number>();
 
   const shownId = (messageId: string): string => {
@@ -118,7 +118,7 @@ export function createTranslator(cwd: string, textIn: (path: string) => string |
     tool_call: ({ id, name, input }) => (name === "TodoWrite" ? plan(input) : call(id, name, input)),
     tool_progress: ({ id, text }) => progress(id, text),
     tool_result: result,
-    // Handled by the session's news, or of no use to an editor.
+    // Handled by `session-news.ts`, or useless to an editor.
     state: ignored,
     usage: ignored,
     settings: ignored,

@@ -60,7 +60,7 @@ function contentOfFile(file: ChangedFile, cwd: string): readonly ToolCallContent
   return [
     ...(isShown ? [diff(cwd, movedTo ?? filePath, oldContent, newContent ?? "")] : []),
     ...inWords(change, filePath, movedTo),
-    ...(isShown || change === "delete" ? [] : [textContent(`${plainLine(filePath)} is not shown whole.`)]),
+    ...(isShown || change === "delete" ? [] : [textContent(`${plainLine(filePath)} is shown only in part.`)]),
   ];
 }
 
@@ -110,7 +110,7 @@ export function wholeFileOf(name: string, { file_path: path, content }: Input, c
   return isWhole ? placeOf(path, cwd) : undefined;
 }
 
-/** Parsed like the tool does. An invalid or incomplete patch changes nothing. */
+/** Parsed like the tool does. An invalid or incomplete patch has no changes. */
 function changesOfPatch(input: Input, cwd: string): Changes {
   const sections = sectionsIn(input.input ?? input.patch);
   return {
@@ -146,7 +146,7 @@ function linesOf({ lines }: PatchHunk, sign: string): string {
     .join("\n");
 }
 
-/** Untrusted backends can send anything as texts. */
+/** Backends are untrusted and can send anything as text. */
 function diff(cwd: string, path: string, oldText: unknown, newText: unknown): ToolCallContent {
   return {
     type: "diff",

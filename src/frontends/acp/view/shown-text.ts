@@ -2,7 +2,7 @@ import type { ToolCallContent } from "@agentclientprotocol/sdk";
 import { terminalLine, terminalText } from "../../../text/terminal-text.ts";
 import { textStart } from "../../../text/text-cut.ts";
 
-/** Users must see the real text that they decide on: see `terminalLine`. */
+/** Users must see the exact text they decide on: see `terminalLine`. */
 
 /** A title is one line; the rest is in the content or the input. */
 const longestTitle = 300;

@@ -63,7 +63,7 @@ interface Shown {
   /** Files of the call, relative to the session's folder. */
   readonly files: readonly string[];
   readonly input: Input;
-  /** The input if it is text, otherwise the default. */
+  /** The input if it is a string, otherwise the default. */
   text(key: string, otherwise: string): string;
 }
 

@@ -9,7 +9,7 @@ import type { Dialect } from "../dialect.ts";
 import { filtersIn, type ToolFilters } from "./tool-filters.ts";
 
 type LevelWord = LaterLevel | EarlyLevel;
-/** What parameters of a client may say about the settings of a session. */
+/** Session settings as request parameters. */
 type SettingsParams = UpdateSettingsParams & Pick<InitializeParams, "systemPrompt">;
 
 const modeOfAutonomy = {
@@ -19,7 +19,7 @@ const modeOfAutonomy = {
   high: "auto-high",
 } as const satisfies Record<Autonomy, EarlyLevel>;
 
-/** Both in one word. */
+/** Mode and level in one word. */
 function modeAndLevel({ mode, autonomy }: SessionSettings): EarlyLevel {
   return mode === "spec" ? "spec" : modeOfAutonomy[autonomy];
 }
@@ -47,7 +47,7 @@ function laterSettings(settings: SessionSettings, filters: ToolFilters, isContai
   const { systemPrompt, appendSystemPrompt: append, tags, ...hidden } = others;
   const { isModelNamed: _named, owner: _owner, userId: _user, clientTools: _tools, ...more } = hidden;
   const { clientRunsTools: _runs, compacts: _compacts, compactAt: _compactAt, ...undecided } = more;
-  // A new setting does not compile until it is shown to clients, or named among the hidden ones.
+  // A new setting compiles only once it is shown to clients or listed as hidden.
   undecided satisfies Readonly<Record<string, never>>;
   const preset = append === undefined ? undefined : ({ type: "preset", preset: "droid", append } as const);
   const prompt = systemPrompt ?? preset;
@@ -68,7 +68,7 @@ function laterSettings(settings: SessionSettings, filters: ToolFilters, isContai
 
 type OptionalKey<T> = { [Key in keyof T]-?: undefined extends T[Key] ? Key : never }[keyof T];
 
-/** Which optional settings the wire can take back with `null`. */
+/** Optional settings that the wire can reset with `null`. */
 const isClearable = {
   specModeModelId: true,
   specModeReasoningEffort: true,
@@ -85,14 +85,14 @@ type Clearable = {
   [Key in keyof typeof isClearable]: (typeof isClearable)[Key] extends true ? Key : never;
 }[keyof typeof isClearable];
 
-/** What was told before and is not there any more: clients keep a setting that is merely not named. */
+/** Sends `null` for settings that are gone: clients keep a setting that is merely absent. */
 export function clearedSettings(before: WireSettings, now: WireSettings): { readonly [Key in Clearable]?: null } {
   const isGone = (key: string): boolean => key in before && !(key in now);
   const gone = Object.entries(isClearable).filter(([key, can]) => can && isGone(key));
   return Object.fromEntries(gone.map(([key]) => [key, null]));
 }
 
-/** Clients take texts alone in a tag; the session may hold more, by other ways. */
+/** Clients accept only strings in a tag; sessions can hold more, set elsewhere. */
 function wireTag({ name, metadata }: Tag): WireTag {
   if (metadata === undefined) return { name };
   const texts = Object.entries(metadata).flatMap(([key, value]): [string, string][] => {
@@ -102,7 +102,7 @@ function wireTag({ name, metadata }: Tag): WireTag {
   return { name, metadata: Object.fromEntries(texts) };
 }
 
-/** `undefined` for what is nested deeper than can be written; it could be read all the same. */
+/** `undefined` for values nested too deeply to be written. */
 function jsonOf(value: unknown): string | undefined {
   try {
     return JSON.stringify(value) ?? "";
@@ -112,7 +112,7 @@ function jsonOf(value: unknown): string | undefined {
 }
 
 /**
- * The settings that parameters name, and no others. Mode and level each win over `autonomyMode`, which says both. Throws
+ * Only the settings that the parameters name. Mode and level each override `autonomyMode`, which combines them. Throws
  * `usage` for unsupported modes.
  */
 export function engineSettings(params: SettingsParams, dialect: Dialect): SettingsChanges {
@@ -128,7 +128,7 @@ export function engineSettings(params: SettingsParams, dialect: Dialect): Settin
     specReasoningEffort: params.specModeReasoningEffort,
     ...promptChanges(params.systemPrompt),
     tags: tags?.map(({ name, metadata }) => (metadata === undefined ? { name } : { name, metadata })),
-    // Not for clients of this wire to change.
+    // Clients of this wire cannot change these.
     owner: undefined,
     userId: undefined,
     clientTools: undefined,
@@ -138,7 +138,7 @@ export function engineSettings(params: SettingsParams, dialect: Dialect): Settin
   });
 }
 
-/** Early sessions know one word for mode and level, so a level of the later vocabulary ends spec mode there as its own does. */
+/** Early clients have one word for mode and level, so for them any level ends spec mode. */
 function levelIn(dialect: Dialect, word: LevelWord | undefined): LevelWord | undefined {
   return dialect === "early" && isAutonomy(word) ? modeOfAutonomy[word] : word;
 }
@@ -147,7 +147,7 @@ function isAutonomy(word: LevelWord | undefined): word is Autonomy {
   return word !== undefined && Object.hasOwn(modeOfAutonomy, word);
 }
 
-/** Words of the early vocabulary also set the mode; the others leave it alone. */
+/** Words of the early vocabulary also set the mode; later ones don't. */
 const saidByWord: Readonly<Record<LevelWord, { readonly autonomy: Autonomy; readonly mode?: Mode }>> = {
   off: { autonomy: "off" },
   low: { autonomy: "low" },
@@ -169,7 +169,7 @@ function modeOf(word: string): Mode {
   throw new AgentError("usage", `interactionMode ${JSON.stringify(word)} is not supported; use "auto" or "spec"`);
 }
 
-/** There is one text on the wire: it replaces ours, or follows it. */
+/** The wire has one text; it replaces our prompt or follows it. */
 function promptChanges(
   prompt: SettingsParams["systemPrompt"],
 ): Pick<SettingDecisions, "systemPrompt" | "appendSystemPrompt"> {

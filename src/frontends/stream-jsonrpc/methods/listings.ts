@@ -15,7 +15,7 @@ import type { Context } from "../context.ts";
 import type { Sessions } from "../sessions.ts";
 import { filtersIn, isAllowedUnder } from "./tool-filters.ts";
 
-/** Before any session, too; `modelId` because some models are offered other tools. */
+/** Also works before any session. `modelId`: the tools on offer depend on the model. */
 export async function listTools(params: ListToolsParams, context: Context): Promise<ListToolsResult> {
   const { engine, live, options } = context;
   const modelId = params.modelId ?? live?.session.settings.modelId ?? options.defaults.modelId;

@@ -15,7 +15,7 @@ import { initializeSession, loadSession } from "./open-session.ts";
 import { promptBlocks } from "./prompt-blocks.ts";
 import { filterTools } from "./tool-filters.ts";
 
-/** Answers, or `undefined` when the answer goes out with an event. */
+/** Responds, or returns `undefined` if the response goes out with an event. */
 type Handler<M extends ClientMethod> = (
   params: ParamsOf<M>,
   context: Context,
@@ -63,9 +63,9 @@ const handlers: { readonly [M in ClientMethod]: Handler<M> } = {
 
   async "droid.interrupt_session"(_, context, request) {
     const { live } = context;
-    // Nothing runs where there is no session, and a client that gives up before it has one must not fail by it.
+    // Without a session nothing runs, and a client that gives up early must not get an error.
     if (live === undefined) return {};
-    // Before its effects, and not after them: to end a process takes a while.
+    // Responds first, because ending a process takes a while.
     context.transport.send(context.lines.result(request.id, {}));
     live.interrupt().catch((error: unknown) => context.options.log.warn(String(error)));
     return undefined;
@@ -88,7 +88,7 @@ const handlers: { readonly [M in ClientMethod]: Handler<M> } = {
   async "droid.fork_session"({ title, tags }, context) {
     const live = liveOf(context);
     const { session } = live;
-    // A client that wants to go on with it loads it, so it knows which session it is in.
+    // The client loads the copy to continue in it, so it always knows its session.
     const newSessionId = await context.sessions.fork(session, {
       title: title?.trim() ? title : `[Fork] ${session.title}`,
       ...(tags === undefined ? {} : { changes: valid(() => engineSettings({ tags }, live.dialect)) }),
@@ -111,10 +111,10 @@ const handlers: { readonly [M in ClientMethod]: Handler<M> } = {
   "droid.list_commands": async () => ({ commands: [] }),
 };
 
-/** Rejects with what the client is to be told. */
+/** Rejects with the error for the client. */
 export async function handleRequest(request: ClientRequest, context: Context): Promise<object | undefined> {
   if (!Object.hasOwn(handlers, request.method)) {
-    throw new BadRequest("method", `There is no method ${JSON.stringify(textStart(request.method, 200))}`);
+    throw new BadRequest("method", `Unknown method ${JSON.stringify(textStart(request.method, 200))}`);
   }
   const method = request.method as ClientMethod;
   const params = check(clientParams[method], request.params);
@@ -125,7 +125,7 @@ export async function handleRequest(request: ClientRequest, context: Context): P
 }
 
 function liveOf(context: Context): LiveSession {
-  // One that is shared may have been ended by somebody else.
+  // Another client may have ended a shared session.
   if (context.live === undefined || context.live.session.isClosed) throw new NoSession();
   return context.live;
 }

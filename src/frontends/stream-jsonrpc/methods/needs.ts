@@ -4,7 +4,7 @@ import type { ClientMethod } from "../../../protocol/droid/params.ts";
 import { recordOf } from "../../../text/values.ts";
 import { filtersIn } from "./tool-filters.ts";
 
-/** What a client must be able to do for a request. */
+/** What a request requires of the client's role. */
 export interface Need {
   readonly capability: Capability;
   /** Begins a sentence. */
@@ -17,7 +17,7 @@ export const needs: { readonly [M in ClientMethod]: Capability } = {
   "droid.add_user_message": "use",
   "droid.update_session_settings": "configure",
   "droid.interrupt_session": "use",
-  // It only leaves, unless the client can also use the session.
+  // Only leaves, unless the client can also use the session.
   "droid.close_session": "read",
   "droid.rename_session": "configure",
   "droid.fork_session": "create",
@@ -35,7 +35,7 @@ export function needsOf(method: ClientMethod, params: unknown): readonly Need[] 
   if (method !== "droid.initialize_session" && method !== "droid.load_session") return [own];
   const { skipPermissionsUnsafe, mcpServers, ...others } = recordOf(params) ?? {};
   const servers = Array.isArray(mcpServers) ? mcpServers.map(recordOf) : [];
-  // A server without an address is one that is started here.
+  // A server entry without an address is a program to start here.
   const isStarted = servers.some(
     (server) => server?.url === undefined || "command" in server || server.type === "stdio",
   );
@@ -47,7 +47,7 @@ export function needsOf(method: ClientMethod, params: unknown): readonly Need[] 
   ];
 }
 
-/** The models that a request names, whichever it is. */
+/** All models that a request names. */
 export function modelsIn(params: unknown): SettingsChanges {
   const { modelId, specModeModelId } = recordOf(params) ?? {};
   return {

@@ -63,7 +63,7 @@ export async function loadSession(params: LoadParams, context: Context, request:
     live = await switchTo(context, held, dialect, params);
     announce(live, context);
     live.tellNotices();
-    // Filters may have come along, and concern all clients.
+    // The request can also set filters, which concern all clients.
     live.tellSettings();
   } else {
     sessions.readAgain();
@@ -87,7 +87,7 @@ export async function loadSession(params: LoadParams, context: Context, request:
     ...queued(told),
     ...(mcpServers === undefined ? {} : { mcpServers }),
   };
-  // At this point: earlier lines are part of this result, later ones are not.
+  // Must happen here: earlier lines are part of this result, later ones are not.
   context.transport.send(context.lines.result(request.id, result));
   if (isOther) live.tellUnderWay();
   return undefined;
@@ -123,7 +123,7 @@ function dialectFor(context: Context, { params }: ClientRequest): Dialect {
   return context.dialect ?? dialectOf(context, params);
 }
 
-/** The early dialect knows only UUIDs; a connection that has not started in it speaks the later one. */
+/** The early dialect needs UUIDs. A connection that did not start in it speaks the later one. */
 function dialectToLoad(sessionId: string, context: Context, request: ClientRequest): Dialect {
   const dialect = dialectFor(context, request);
   if (dialect === "later" || uuid.test(sessionId)) return dialect;
@@ -134,7 +134,7 @@ function dialectToLoad(sessionId: string, context: Context, request: ClientReque
 /** The client's settings, then the command line's, then the defaults. */
 function firstSettings(params: InitializeParams, { options }: Context, dialect: Dialect): SessionSettings {
   const { autonomy, spec, cwd: _, ...defaults } = options.defaults;
-  // The later words say nothing about the mode, but a client that names a level does not want to plan.
+  // Later words leave the mode alone, but a client that names a level does not want to plan.
   const namesLevel = (params.autonomyLevel ?? params.autonomyMode) !== undefined;
   const isPlanning = spec ?? (autonomy === undefined && dialect === "early" && !namesLevel);
   const usual: SessionSettings = { ...defaults, autonomy: autonomy ?? "off", mode: isPlanning ? "spec" : "auto" };
@@ -155,7 +155,7 @@ function folderFor({ cwd }: InitializeParams, { options }: Context): string {
   }
 }
 
-/** If the id is in use, the session gets another one, as the response shows. */
+/** If the id is taken, the session gets another one, which the response contains. */
 async function create({ sessions }: Context, options: NewSession, wanted: string | undefined): Promise<Held> {
   if (wanted === undefined) return sessions.create(options);
   try {
@@ -181,7 +181,7 @@ async function switchTo(
   await before?.leave().catch((error: unknown) => options.log.warn(failureOf(error).message));
   try {
     context.dialect = dialect;
-    // A client without filters takes the session as it is.
+    // Without filters from the client, the session's own apply.
     if (!held.wasOpen || Object.keys(filtersIn(params)).length > 0) filterTools(held.session, params, options.run);
     context.live = new LiveSession({
       held,

@@ -2,12 +2,15 @@ import type { PromptBlock } from "../../../engine/message.ts";
 import type { AddUserMessageParams } from "../../../protocol/droid/params.ts";
 import { BadRequest } from "../rpc-failure.ts";
 
-/** What a message brings: images and files first, the user's own words last. Throws when an attachment is not what it says. */
+/**
+ * A message's blocks: images and files first, the user's text last. Throws if an attachment's data does not match its
+ * type.
+ */
 export function promptBlocks({ text, images = [], files = [] }: AddUserMessageParams): readonly PromptBlock[] {
   return [
     ...images.map(({ mediaType, data }, index): PromptBlock => {
       const bytes = decoded(data, `images.${index}`);
-      if (!looksLike(mediaType, bytes)) throw new BadRequest("params", `images.${index}: the data is no ${mediaType}`);
+      if (!looksLike(mediaType, bytes)) throw new BadRequest("params", `images.${index}: the data is not ${mediaType}`);
       return { type: "image", mediaType, data };
     }),
     ...files.map((file, index): PromptBlock => {
@@ -15,7 +18,7 @@ export function promptBlocks({ text, images = [], files = [] }: AddUserMessagePa
       const { mediaType, data } = file;
       if (mediaType === "text/plain") return { type: "document", mediaType, encoding: "text", data, ...named };
       if (!looksLike(mediaType, decoded(data, `files.${index}`))) {
-        throw new BadRequest("params", `files.${index}: the data is no PDF`);
+        throw new BadRequest("params", `files.${index}: the data is not a PDF`);
       }
       return { type: "document", mediaType, encoding: "base64", data, ...named };
     }),
@@ -23,7 +26,7 @@ export function promptBlocks({ text, images = [], files = [] }: AddUserMessagePa
   ];
 }
 
-/** The first bytes, after a look at all of the text. */
+/** Decodes the first bytes after validating the whole text. */
 function decoded(data: string, where: string): Buffer {
   if (data === "" || data.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data)) {
     throw new BadRequest("params", `${where}: the data is not valid base64`);

@@ -1,7 +1,7 @@
 import type { Session } from "../../../engine/session/session.ts";
 import type { RunOptions } from "../../../engine/settings.ts";
 
-/** Which tools a client wants to be offered, by their ids. Options of the process: they are not kept with the session. */
+/** Tools that a client wants to be offered, by id. Kept in the process, not with the session. */
 export interface ToolFilters {
   readonly enabledToolIds?: readonly string[];
   readonly disabledToolIds?: readonly string[];
@@ -11,7 +11,7 @@ export interface ToolFilters {
 
 type Given = { readonly [K in keyof ToolFilters]?: ToolFilters[K] | undefined };
 
-/** In the order of the wire. A new filter does not compile without an entry. */
+/** In the wire's order. A new filter compiles only with an entry here. */
 const isFilter: Readonly<Record<keyof ToolFilters, true>> = {
   enabledToolIds: true,
   disabledToolIds: true,
@@ -26,7 +26,7 @@ export function filtersIn(params: Given): ToolFilters {
   return Object.fromEntries(given.filter(([, ids]) => ids !== undefined));
 }
 
-/** The filters of a session, and the clients that are told of them. */
+/** A session's filters, and the clients to notify of changes. */
 export interface SessionFilters {
   current: ToolFilters;
   readonly clients: Set<{ tellFilters(): void }>;
@@ -34,14 +34,14 @@ export interface SessionFilters {
 
 const known = new WeakMap<Session, SessionFilters>();
 
-/** They are one session's, however many connections work with it: what one client wants, the model is offered in all. */
+/** They belong to the session: one client's choice applies to all its connections. */
 export function filtersOf(session: Session): SessionFilters {
   const found = known.get(session) ?? { current: {}, clients: new Set() };
   known.set(session, found);
   return found;
 }
 
-/** From the next model call on; what is not named stays as it was. */
+/** Applies from the next model call on. Filters that are absent stay unchanged. */
 export function filterTools(session: Session, given: Given, run: RunOptions): void {
   const filters = filtersOf(session);
   filters.current = { ...filters.current, ...filtersIn(given) };
@@ -49,8 +49,8 @@ export function filterTools(session: Session, given: Given, run: RunOptions): vo
 }
 
 /**
- * Whether a tool is offered under these filters: it is not disabled, and if there is a restriction, it is in it or enabled.
- * An id is the name in any case, or its words with dashes, with or without `-cli` at the end. Unknown ids are ignored.
+ * Whether these filters offer a tool: it is not disabled, and any restriction includes or enables it. An id is the name
+ * in any case, or its words with dashes, with or without `-cli`. Unknown ids are ignored.
  */
 export function isAllowedUnder(filters: ToolFilters, { disabledTools = [] }: RunOptions): (name: string) => boolean {
   const setOf = (ids: readonly string[] = []): ReadonlySet<string> => new Set(ids.map((id) => id.toLowerCase()));

@@ -19,11 +19,11 @@ import { isError, resultContent, wireMessage, wireUsage } from "./wire-messages.
 
 interface WaitingPrompt {
   readonly content: readonly PromptBlock[];
-  /** When it was accepted. */
+  /** When the prompt was accepted. */
   readonly at?: number;
 }
 
-/** What a client knows of a session, or is about to be told, in the moment in which it begins to listen. */
+/** A session as a client knows it, or is about to, when it begins to listen. */
 export interface TranslatorStart {
   readonly dialect: Dialect;
   readonly knowsViolations?: boolean;
@@ -34,19 +34,19 @@ export interface TranslatorStart {
   readonly lastMessageId: string | undefined;
   readonly usage: Usage;
   readonly waiting: readonly (WaitingPrompt & { readonly messageId: string })[];
-  /** Of a turn that is under way: what clients know it by, what came of its reply, whether calls run, and what is open. */
+  /** The turn under way: its id for clients, the reply so far, running calls, and open requests. */
   readonly turn?: SessionState["turn"];
   readonly turnId?: string;
   readonly partial?: SessionState["partial"];
   readonly isCalling?: boolean;
   readonly openRequests?: ReadonlyMap<string, Interaction>;
-  /** Where a prompt came from. Not asked any more once the prompt was taken or discarded. */
+  /** A prompt's origin. Not used after the prompt was taken or discarded. */
   origin(messageId: string): { readonly requestId?: string; readonly clientMessageId?: string } | undefined;
 }
 
 export type Translator = ReturnType<typeof createTranslator>;
 
-/** Engine events -> what is sent. Holds what later events refer to; does no I/O, reads no clock and decides nothing. */
+/** Translates engine events into messages. Holds what later events refer to. */
 export function createTranslator(start: TranslatorStart) {
   const { dialect, sessionId, origin, knowsViolations = false } = start;
   const outbox = createOutbox();
@@ -61,7 +61,7 @@ export function createTranslator(start: TranslatorStart) {
   let isUnderWay = turnId !== undefined && (start.turn === undefined || start.turn.hasReply === true);
   let isInTurn = start.turn !== undefined;
   let isUsageTold = false;
-  /** Interrupts that are not over yet. */
+  /** Interrupts that are not done yet. */
   let holds = 0;
   let heldEnd: (() => void) | undefined;
 
@@ -114,7 +114,7 @@ export function createTranslator(start: TranslatorStart) {
     if (clientMessageId !== undefined) completeTurn("cancelled", clientMessageId, noUsage, 0);
   };
 
-  /** Of prompts that a turn could not take up, the last is the one that it was for; it gives the name when there is no other. */
+  /** If a turn takes up none of several prompts, the last one names it, unless it has a name already. */
   const nameOf = ({ turnId: own, untaken = [] }: EventOf<"turn.ended">): string => {
     const named = turnId === undefined ? untaken.at(-1) : undefined;
     for (const messageId of untaken) if (messageId !== named) discardPrompt(messageId);
@@ -147,7 +147,7 @@ export function createTranslator(start: TranslatorStart) {
     requests.clear();
   };
 
-  /** There is a delta for every piece of an answer: it takes a shorter way. */
+  /** Fast path: every piece of an answer has a delta. */
   const handlers: EventHandlers<void, Exclude<EventType, "message.delta">> = {
     "session.opened": ignored,
     "session.updated": ({ changes }) => change(changes),
@@ -213,7 +213,7 @@ export function createTranslator(start: TranslatorStart) {
   };
 
   return {
-    /** Where the turn stands that was under way, and the text of its reply so far: what follows goes on from there. */
+    /** The state of the turn under way and its reply's text so far; later deltas continue from there. */
     underWay(): readonly Outgoing[] {
       if (start.turn === undefined) return [];
       if (requests.size > 0) enter("waiting_for_tool_confirmation");
@@ -225,7 +225,7 @@ export function createTranslator(start: TranslatorStart) {
       handleEvent(handlers, event);
       return outbox.take();
     },
-    /** An interrupt has begun: the end of the turn waits until all that is dropped is told, or another turn begins. */
+    /** Begins an interrupt: the turn's end waits until all dropped prompts are reported, or another turn begins. */
     holdEnd() {
       holds += 1;
     },
@@ -234,7 +234,7 @@ export function createTranslator(start: TranslatorStart) {
       if (holds === 0) tellEnd();
       return outbox.take();
     },
-    /** The settings, when the client was told other ones: filters change without an event. */
+    /** Sends the settings if the client knows other ones: filters change without an event. */
     settingsChanged(): readonly Outgoing[] {
       tellSettings();
       return outbox.take();

@@ -5,16 +5,16 @@ import { textStart } from "../../../text/text-cut.ts";
 import { recordOf } from "../../../text/values.ts";
 import { offersAlways } from "./permission-request.ts";
 
-/** A client's words go to the model; this many of its characters are enough. */
+/** Limit for a client's text, which goes to the model. */
 const maxComment = 10_000;
 const maxQuoted = 200;
 
-/** What a client's response means. Never throws: whatever cannot be understood is a no, in words. */
+/** Interprets a client's response. Never throws: anything unclear is a no with a reason. */
 export function answerOf(
   interaction: PersonalInteraction,
   response: { readonly result?: unknown; readonly error?: unknown },
 ): Answer {
-  // Some clients write both keys, and `null` for the one that does not hold.
+  // Some clients write both keys, with `null` for the unused one.
   const error = response.error ?? undefined;
   if (error !== undefined) return no(`the client answered with an error${messageIn(error)}`);
   const result = recordOf(response.result);
@@ -31,7 +31,7 @@ export function answerOf(
   return answer ?? no(`the client chose ${quoted(selectedOption)}, which was not offered`);
 }
 
-/** What a client was told that it, or another one, had chosen. */
+/** The choice that is announced to clients. */
 export function optionOf(answer: Answer): OfferedOutcome {
   if (answer.kind === "allow") return answer.always === true ? "proceed_always" : "proceed_once";
   if (answer.kind !== "approve") return "cancel";
@@ -58,16 +58,16 @@ function planAnswer(option: string): Answer | undefined {
 }
 
 /**
- * An answer goes to the question that it names by `index`, else by its text; an object that names none goes to the one in its
- * place, and plain texts take those that are left, in order. What fits nowhere is not given to another question.
+ * Matches answers to questions by `index`, then by text; objects that name neither match by position, and plain strings
+ * fill the rest in order. Answers that match nothing are never reassigned.
  */
 function questionAnswer(questions: readonly Question[], result: Readonly<Record<string, unknown>>): Answer {
   if (result.cancelled === true) return { kind: "cancel" };
   if (!Array.isArray(result.answers)) return no("the client's answer has no list of answers");
   const given = result.answers.flatMap((entry) => givenAnswer(entry) ?? []);
   const count = result.answers.length;
-  if (given.length < count) return no("the client's answers are neither texts nor objects with an answer");
-  if (count > questions.length) return unfit(`there are ${count} answers and ${questions.length} questions`);
+  if (given.length < count) return no("the client's answers must be strings or objects with an answer");
+  if (count > questions.length) return unfit(`${count} answers for ${questions.length} questions`);
 
   const free = new Map(questions.map((question) => [question.index, question]));
   const chosen = new Map<GivenAnswer, number>();
@@ -75,7 +75,7 @@ function questionAnswer(questions: readonly Question[], result: Readonly<Record<
     for (const [place, entry] of given.entries()) {
       if (entry.by !== kind) continue;
       const index = indexFor(entry, place, questions, [...free.values()]);
-      if (index === undefined) return unfit(`there is no question ${nameIn(entry)}`);
+      if (index === undefined) return unfit(`unknown question ${nameIn(entry)}`);
       if (!free.delete(index)) return unfit(`question ${index} is answered twice`);
       chosen.set(entry, index);
     }
@@ -102,12 +102,12 @@ function givenAnswer(entry: unknown): GivenAnswer | undefined {
   return isThere(question) ? { answer, by: "question", name: question } : { answer, by: "place" };
 }
 
-/** Some clients write every key, and `null` for what they do not say. */
+/** Some clients write every key, with `null` for unset ones. */
 function isThere(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** Questions may have the same text: the first that is free is meant. */
+/** Questions can have the same text, so the first free one matches. */
 function indexFor(
   entry: GivenAnswer,
   place: number,
@@ -128,7 +128,7 @@ function indexFor(
   }
 }
 
-/** As the client wrote it, if it is something that can name a question at all. */
+/** As the client wrote it, if it can name a question. */
 function nameIn(entry: GivenAnswer): string {
   const name = "name" in entry ? entry.name : undefined;
   if (typeof name === "number") return String(name);

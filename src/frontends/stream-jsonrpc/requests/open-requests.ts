@@ -5,7 +5,7 @@ import type { Outbox } from "../outbox.ts";
 import { optionOf } from "./answers.ts";
 import { permissionParams, questionParams } from "./permission-request.ts";
 
-/** What the client is being asked. */
+/** The open requests to a client. */
 export function createOpenRequests(parts: {
   readonly dialect: Dialect;
   readonly knowsViolations: boolean;
@@ -21,7 +21,7 @@ export function createOpenRequests(parts: {
       return requests.size;
     },
     open(id: string, interaction: Interaction) {
-      // For whoever runs the tools.
+      // Meant for the client that runs the tools.
       if (interaction.kind === "tool") return;
       requests.set(id, interaction);
       enter("waiting_for_tool_confirmation");
@@ -38,7 +38,7 @@ export function createOpenRequests(parts: {
         tell({ type: "permission_resolved", requestId, toolUseIds, selectedOption: optionOf(answer) });
       }
       if (!isSettingsFirst) parts.change(changes);
-      // After a no nothing runs, or says so itself.
+      // After a no, nothing runs, or its result says so.
       if (requests.size === 0 && answer.kind !== "cancel") enter("executing_tool");
     },
     clear: () => requests.clear(),

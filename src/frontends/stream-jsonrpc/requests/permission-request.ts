@@ -17,10 +17,10 @@ type PlanInteraction = Interaction & { kind: "plan" };
 type AskedCall = PermissionInteraction["calls"][number];
 type Level = NonNullable<Decision["always"]>;
 
-/** Calls of tools that have no details of their own are shown up to this length. */
+/** Length limit for calls of tools without details of their own. */
 const maxShownCall = 2_000;
 
-/** Inputs that are shown as the paths to which they lead. */
+/** Inputs shown as resolved paths. */
 const pathKeys: ReadonlySet<string> = new Set(["file_path", "directory_path", "path", "folder"]);
 
 const amber = "#E3992A";
@@ -118,7 +118,7 @@ function fileOf(path: string): { filePath: string; fileName: string } {
   return { filePath: written(path), fileName: written(name) };
 }
 
-/** With everything that cannot be seen, line ends too: a space would look like one that is in the name. */
+/** Invisible characters are escaped, including line ends: a space could pass for one in the name. */
 function written(text: string): string {
   return terminalLine(text.replace(/[\t\n\r]/g, (end) => `\\u{${end.charCodeAt(0).toString(16)}}`));
 }
@@ -130,7 +130,9 @@ function contentsOf({ oldContent, newContent }: Pick<FileChange, "oldContent" | 
   };
 }
 
-/** What a call is about, for a person: first of all what it touches. An address is whole, for it may carry data away. */
+/**
+ * A call for a person, starting with what it touches. Addresses are never shortened, because they can carry data away.
+ */
 function shownCall(name: string, preview: (Preview & { type: "fetch" | "paths" }) | undefined, input: unknown): string {
   if (preview?.type === "fetch") return terminalLine(`${name} ${preview.url}`);
   const rest = Object.entries(objectInput(input)).filter(([key]) => preview === undefined || !pathKeys.has(key));

@@ -55,7 +55,7 @@ test("of what happens while nobody reads the latest of each kind is kept", async
   expect([updates.length, ...shown().slice(-2)]).toEqual([
     102,
     "Title 1000",
-    "The model is asked again (busy, retry 1000).",
+    "Calling the model again (busy, retry 1000).",
   ]);
   news.happened({ type: "title", title: "Then" });
   expect(shown().at(-1)).toBe("Then");

@@ -151,7 +151,7 @@ test("a backend that takes the name of another session is refused before it can 
     },
   });
   const first = await sessions.create(wanted, signal);
-  await expect(sessions.create(wanted, signal)).rejects.toThrow("The backend opened s, which is open already.");
+  await expect(sessions.create(wanted, signal)).rejects.toThrow("The backend returned s, which is already open.");
   await settled();
   expect([asked(), updates, sessions.of("s"), connected()]).toEqual([0, [], first, [true, false]]);
   // It is free when it is closed.
@@ -167,7 +167,7 @@ test("a copy with the id of another session is refused, and the other stays open
   });
   const first = await sessions.create(wanted, signal);
   const second = await sessions.create(wanted, signal);
-  await expect(sessions.fork("b", wanted, signal)).rejects.toThrow("The backend opened a, which is open already.");
+  await expect(sessions.fork("b", wanted, signal)).rejects.toThrow("The backend returned a, which is already open.");
   expect([sessions.of("a"), sessions.of("b")]).toEqual([first, second]);
   expect(connected().slice(0, 2)).toEqual([true, true]);
   await sessions.closeAll();

@@ -251,7 +251,7 @@ describe("an answer to questions", () => {
           ],
         },
       },
-      `${unfit}there is no question 0`,
+      `${unfit}unknown question 0`,
       true,
     ],
     [
@@ -290,12 +290,7 @@ describe("an answer to questions", () => {
     ],
     ["of too few", { result: { answers: ["Red"] } }, "Error: AskUser collected 1 answers for 2 questions.", true],
     ["of none", { result: { answers: [] } }, "Error: AskUser collected 0 answers for 2 questions.", true],
-    [
-      "of too many",
-      { result: { answers: ["Red", "So", "and more"] } },
-      `${unfit}there are 3 answers and 2 questions`,
-      true,
-    ],
+    ["of too many", { result: { answers: ["Red", "So", "and more"] } }, `${unfit}3 answers for 2 questions`, true],
     ["that is cancelled", { result: { cancelled: true, answers: [] } }, "Error: User cancelled AskUser", true],
     [
       "without a list",
@@ -306,13 +301,13 @@ describe("an answer to questions", () => {
     [
       "of numbers",
       { result: { answers: [1, 2] } },
-      "Error: AskUser was cancelled: the client's answers are neither texts nor objects with an answer",
+      "Error: AskUser was cancelled: the client's answers must be strings or objects with an answer",
       true,
     ],
     [
       "of objects without an answer",
       { result: { answers: [{ index: 1 }] } },
-      "Error: AskUser was cancelled: the client's answers are neither texts nor objects with an answer",
+      "Error: AskUser was cancelled: the client's answers must be strings or objects with an answer",
       true,
     ],
     ["that is a text", { result: "Red" }, "Error: AskUser was cancelled: the client's answer is not an object", true],

@@ -7,9 +7,9 @@ const early = { later: false };
 const errorOf = ({ id, error }: Received): object => ({ id, ...error });
 
 const badRequests: readonly [what: string, method: string, params: unknown, words: RegExp][] = [
-  ["an unknown method", "droid.list_everything", {}, /no method "droid\.list_everything"/],
-  ["a method without its prefix", "initialize_session", { machineId: "m", cwd: "/ws" }, /no method/],
-  ["a method that objects have anyway", "toString", {}, /no method/],
+  ["an unknown method", "droid.list_everything", {}, /Unknown method "droid\.list_everything"/],
+  ["a method without its prefix", "initialize_session", { machineId: "m", cwd: "/ws" }, /Unknown method/],
+  ["a method that objects have anyway", "toString", {}, /Unknown method/],
   ["no params", "droid.initialize_session", undefined, /params .*object/],
   ["params that are null", "droid.initialize_session", null, /params .*object/],
   ["params that are a list", "droid.initialize_session", [], /params .*object/],
@@ -82,7 +82,7 @@ const badRequests: readonly [what: string, method: string, params: unknown, word
     "an image that is none",
     "droid.add_user_message",
     { text: "", images: [{ mediaType: "image/png", data: "AAAA" }] },
-    /images\.0: the data is no image\/png/,
+    /images\.0: the data is not image\/png/,
   ],
   [
     "an image without data",
@@ -91,10 +91,10 @@ const badRequests: readonly [what: string, method: string, params: unknown, word
     /not valid base64/,
   ],
   [
-    "a file that is no PDF",
+    "a file that is not a PDF",
     "droid.add_user_message",
     { text: "", files: [{ mediaType: "application/pdf", data: "AAAA" }] },
-    /files\.0: the data is no PDF/,
+    /files\.0: the data is not a PDF/,
   ],
   [
     "an illegal level to change to",
@@ -115,7 +115,7 @@ const badRequests: readonly [what: string, method: string, params: unknown, word
 
 describe("a request that cannot be taken", () => {
   test.each(badRequests)("%s", async (_, method, params, words) => {
-    const isMethod = words.source.startsWith("no method");
+    const isMethod = words.source.startsWith("Unknown method");
     const old = serve([], early);
     await old.init({ autonomyLevel: "normal" });
     expect(errorOf(await old.client.request(method, params))).toEqual({
@@ -191,7 +191,7 @@ describe("a request that cannot be taken", () => {
     const { client, init } = serve([]);
     await init();
     client.ask("droid.update_session_settings", params);
-    const message = "A line with more than 20000 entries was left out";
+    const message = "Skipped a line with more than 20000 entries";
     expect(await client.waitFor(({ error }) => error !== undefined)).toMatchObject({
       id: null,
       error: { code: -32700, message },

@@ -89,7 +89,7 @@ describe("settings that are sent", () => {
     expect(wireSettings(plain, "early", {}, true)).toEqual(wireSettings(plain, "early"));
   });
 
-  test("leave out what is nested deeper than can be written", () => {
+  test("leave out what is nested deeper than is writable", () => {
     const levels = 1_000_000;
     const endless: unknown = JSON.parse("[".repeat(levels) + "]".repeat(levels));
     const tags = [{ name: "a", metadata: { before: 1, endless, after: "x" } }];
