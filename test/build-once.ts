@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** What the build reads and writes. */
+/** Inputs and outputs of the build. */
 const parts = [
   "src",
   "scripts",
@@ -16,7 +16,7 @@ const parts = [
 ];
 const stamp = "node_modules/.cache/tinman/build";
 
-/** End-to-end tests run the built program, so it is built from this very source first, unless it already is. */
+/** End-to-end tests run the built program, so it is built from this source first, unless it is up to date. */
 export default function setup(): void {
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === digest()) return;
   execFileSync("npm", ["run", "--silent", "build"], { stdio: "inherit" });
@@ -24,7 +24,7 @@ export default function setup(): void {
   writeFileSync(stamp, digest());
 }
 
-/** Of the content of everything that the build reads and writes. */
+/** Hash of the build's inputs and outputs. */
 function digest(): string {
   const hash = createHash("sha256").update(process.version);
   for (const path of parts.flatMap(filesIn)) hash.update(`\0${path}\0`).update(readFileSync(path));

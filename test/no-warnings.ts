@@ -1,7 +1,7 @@
 import { afterEach } from "vitest";
 import { takeWarnings, watchProcess } from "./warnings.ts";
 
-/** A warning of Node's is a defect, such as a listener that is never removed. */
+/** A Node warning is a defect, such as a listener that is never removed. */
 
 watchProcess();
 

@@ -6,7 +6,7 @@ import type { CommandRules, DecisionContext, PermissionPolicy } from "./permissi
 import type { Clock, ContextSource, Host, Ids, ModelCatalog, SessionStore } from "./ports.ts";
 import type { Tool } from "./tool.ts";
 
-/** Everything the engine stands on. Built once, by `compose`. */
+/** Everything the engine depends on. Built once, by `compose`. */
 export interface EngineParts {
   readonly store: SessionStore;
   readonly models: ModelCatalog;
@@ -16,9 +16,9 @@ export interface EngineParts {
   /** Without it, commands are not contained. */
   readonly sandbox?: SandboxOptions;
   readonly context: ContextSource;
-  /** How long conversations are made to fit. */
+  /** How long conversations are compacted. */
   readonly compaction?: ContextOptions;
-  /** The rules on commands in a folder, and what to tell the user of them. Rejects with `config_invalid`. */
+  /** The rules on commands in a folder, and notices about them for the user. Rejects with `config_invalid`. */
   rules(cwd: string): Promise<{ readonly rules: CommandRules; readonly notices: readonly string[] }>;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -26,7 +26,7 @@ export interface EngineParts {
   readonly places: Pick<DecisionContext, "home" | "ownHome" | "ownConfig" | "loginHome" | "temp" | "foldsCase"> & {
     readonly outputs: (sessionId: string) => string;
   };
-  /** Reads along in every session, whoever is attached. Never throws. */
+  /** Observes every session, whichever clients are attached. Never throws. */
   readonly observe?: (event: EngineEvent) => void;
   /** JSON Schema of a tool's arguments. */
   toolSchema(tool: Tool): Promise<unknown>;

@@ -12,10 +12,10 @@ import { definite } from "./settings-changes.ts";
 import type { Tool } from "./tool.ts";
 
 export interface NewSession {
-  /** Canonical, and there. */
+  /** Canonical and existing. */
   readonly cwd: string;
   readonly settings: SessionSettings;
-  /** A fresh UUID when absent. */
+  /** Default: a fresh UUID. */
   readonly id?: string;
   readonly run?: RunOptions;
 }
@@ -23,16 +23,19 @@ export interface NewSession {
 export interface ResumedSession {
   /** Settings to change before anything runs. */
   readonly changes?: SettingsChanges;
-  /** Where the workspace is now, if it moved. */
+  /** The workspace's new path, if it moved. */
   readonly cwd?: string;
   readonly run?: RunOptions;
-  /** Also when its model is not known here, or its folder is gone: the conversation can be read, the settings changed. */
+  /**
+   * Also open it if its model is unknown or its folder is gone: the conversation is still readable, and settings can
+   * change.
+   */
   readonly toRead?: boolean;
-  /** When it says no to the settings that the session was left with, there is no such session. */
+  /** If it rejects the session's stored settings, the session counts as not found. */
   allows?(settings: SessionSettings): boolean;
 }
 
-/** Opened again, with what was wrong with its log. */
+/** A reopened session, with the damage found in its log. */
 export interface Resumed {
   readonly session: Session;
   readonly damage: LogDamage;
@@ -49,7 +52,7 @@ export class Engine {
     this.parts = parts;
   }
 
-  /** Those that are there now. */
+  /** The current tools. */
   get tools(): readonly Tool[] {
     return this.parts.tools.list();
   }
@@ -65,7 +68,7 @@ export class Engine {
   /** Loads a session and becomes its writer. Nothing is written until something happens. */
   async resume(id: string, options: ResumedSession = {}): Promise<Resumed> {
     const log = await this.parts.store.acquire(id).catch(async (error: unknown) => {
-      // That somebody else has it open is nothing for those to know who may not have it.
+      // Don't reveal that a session is in use to callers who can't see it.
       if (options.allows !== undefined) checkAllowed(foldLog((await this.parts.store.read(id)).events), options);
       throw error;
     });
@@ -92,7 +95,7 @@ export class Engine {
     }
   }
 
-  /** A new session that begins with the conversation of another one, which is only read. */
+  /** Creates a session that starts with another one's conversation. The other log is only read. */
   async fork(
     id: string,
     options: ResumedSession & { readonly atSeq?: number; readonly title?: string } = {},
@@ -122,7 +125,7 @@ export class Engine {
     try {
       if (options.title !== undefined) await session.rename(options.title);
     } catch (error) {
-      // The caller never receives this session, so it is closed here.
+      // The caller never receives this session, so close it here.
       await session.close().catch(() => undefined);
       throw error;
     }
@@ -146,17 +149,17 @@ export class Engine {
     return (await this.parts.models.resolve(id)).info;
   }
 
-  /** Whether a model fails by itself when its server is silent for too long. Rejects with `model_unknown`. */
+  /** Whether a model times out on its own when its server is silent. Rejects with `model_unknown`. */
   async boundsSilence(id: string): Promise<boolean> {
     return (await this.parts.models.resolve(id)).boundsSilence === true;
   }
 
-  /** Those that are open here, or being closed. */
+  /** Sessions open in this process, or being closed. */
   sessions(): readonly Session[] {
     return [...this.open];
   }
 
-  /** Closes every session that is open here. */
+  /** Closes every session open in this process. */
   async close(): Promise<void> {
     await Promise.all([...this.open].map((session) => session.close()));
   }
@@ -193,7 +196,7 @@ export class Engine {
   private async checkFolder(cwd: string): Promise<void> {
     const found = await this.parts.host.files.stat(cwd).catch(() => undefined);
     if (found?.kind === "directory") return;
-    throw new AgentError("usage", `The session's folder ${cwd} is not there any more. Continue it in another one.`);
+    throw new AgentError("usage", `The session's folder ${cwd} no longer exists. Continue in another one with --cwd.`);
   }
 
   /** Rejects with `sandbox_unavailable` if commands here must be contained and cannot be. */
@@ -209,7 +212,7 @@ export class Engine {
     throw new AgentError("sandbox_unavailable", message);
   }
 
-  /** Rejects with `model_unknown`, or with what is wrong with a model's configuration. */
+  /** Rejects with `model_unknown`, or the fault in a model's configuration. */
   async checkModels(settings: Partial<Pick<SessionSettings, "modelId" | "specModelId">>): Promise<void> {
     if (settings.modelId !== undefined) await this.parts.models.resolve(settings.modelId);
     if (settings.specModelId !== undefined) await this.parts.models.resolve(settings.specModelId);

@@ -1,11 +1,11 @@
 import type { EngineEvent, EventOf, EventType } from "./event.ts";
 
-/** What a reader makes of each event. A new event does not compile until every reader handles or ignores it. */
+/** How a reader handles each event. A new event compiles only once every reader handles or ignores it. */
 export type EventHandlers<Result = void, Types extends EventType = EventType> = {
   readonly [Type in Types]: (event: EventOf<Type>) => Result | undefined;
 };
 
-/** A reader's decision that an event is of no use to it. */
+/** Marks an event as irrelevant to a reader. */
 export const ignored = (): undefined => undefined;
 
 export function handleEvent<Result, Types extends EventType>(

@@ -7,17 +7,17 @@ import type { SessionSettings } from "./settings.ts";
 export type EndReason =
   /** The model had nothing more to do. */
   | "completed"
-  /** In spec mode with nobody to approve it: the plan is the answer. */
+  /** In spec mode without an approver: the plan is the answer. */
   | "planned"
-  /** Somebody interrupted it, or its process ended. */
+  /** It was interrupted, or its process ended. */
   | "interrupted"
-  /** A call was above the level and nobody could be asked. */
+  /** A call was above the level, and no client could be asked. */
   | "denied"
-  /** Somebody was asked and said no. */
+  /** The user was asked and said no. */
   | "cancelled"
-  /** Model calls, tokens or time are used up. */
+  /** The limit of model calls, tokens or time was reached. */
   | "limit"
-  /** The answer was cut at the model's output limit, again and again. */
+  /** The answer was truncated at the model's output limit, repeatedly. */
   | "length"
   /** The conversation no longer fits the model's window. */
   | "context_full"
@@ -25,50 +25,50 @@ export type EndReason =
   | "refused"
   | "failed";
 
-/** What ended a turn, where its reason does not tell. `process_ended`: an interrupt that nobody asked for. */
+/** What ended a turn, where its reason leaves that open. `process_ended`: an interrupt without a request. */
 export type EndCause = "process_ended";
 
-/** What a notice is about, for readers that treat it in a way of its own. */
+/** A notice's subject, for readers that treat it specially. */
 export type NoticeCode = "unasked_model";
 
 /** A tool result as the model reads it from now on. */
 export interface ShortenedResult {
-  /** Of the message that the result is in: providers use the same call id again in another reply. */
+  /** Id of the result's message: providers reuse call ids in other replies. */
   readonly messageId: string;
   readonly callId: string;
   readonly text: string;
 }
 
-/** Why the model's view was made smaller: it would not fit the window, its provider said so, or somebody asked for it. */
+/** Why the model's view was reduced: it exceeded the window, the provider said so, or the user asked for it. */
 export type CompactionTrigger = "window" | "provider" | "user";
 
-/** Events that change what the session is. They are stored before anybody is told, and numbered densely by `seq`. */
+/** Events that change the session. They are stored before they are published, and numbered densely by `seq`. */
 export type DurableBody =
-  /** First of every log. */
+  /** First in every log. */
   | {
       readonly type: "session.opened";
       readonly cwd: string;
       readonly settings: SessionSettings;
-      /** Where a fork came from; `before`: where that came from, the nearest first. */
+      /** The session it was forked from. `before`: that session's own origins, nearest first. */
       readonly forkOf?: { readonly sessionId: string; readonly seq: number; readonly before?: readonly string[] };
     }
-  /** Settings changed; only the changed keys, `null` for a removed one. `cwd` when the workspace moved. */
+  /** Settings changed: only the changed keys, `null` for a removed one. `cwd` if the workspace moved. */
   | { readonly type: "session.updated"; readonly changes: SettingsChanges; readonly cwd?: string }
   | { readonly type: "session.titled"; readonly title: string }
-  /** A prompt was taken in. It is not part of the conversation until `prompt.taken`. */
+  /** A prompt was accepted. It joins the conversation with `prompt.taken`. */
   | { readonly type: "prompt.accepted"; readonly messageId: string; readonly content: readonly PromptBlock[] }
-  /** A waiting prompt will not be run: an interrupt dropped it. */
+  /** An interrupt dropped a waiting prompt, so it will not run. */
   | { readonly type: "prompt.discarded"; readonly messageId: string }
-  /** A turn began. Exactly one `turn.ended` follows. `prompts`: those that it is for; logs of older versions do not say. */
+  /** A turn began. Exactly one `turn.ended` follows. `prompts`: the ones it serves; absent in older logs. */
   | {
       readonly type: "turn.started";
       readonly turnId: string;
       readonly model: string;
       readonly prompts?: readonly string[];
     }
-  /** A prompt joined the conversation, with what the engine tells the model beside it. */
+  /** A prompt joined the conversation, together with the engine's reminders. */
   | { readonly type: "prompt.taken"; readonly messageId: string; readonly reminders: readonly string[] }
-  /** Streamed text kept for the case that the reply is never finished. `from` is its offset in the block. */
+  /** Streamed text, saved in case the reply is never completed. `from` is its offset in the block. */
   | {
       readonly type: "message.checkpoint";
       readonly messageId: string;
@@ -77,11 +77,11 @@ export type DurableBody =
       readonly from: number;
       readonly text: string;
     }
-  /** The model's reply is whole, or as whole as it will be (`stop` says which). Replaces its checkpoints. */
+  /** The model's reply is complete, or as complete as it will be (see `stop`). Replaces its checkpoints. */
   | { readonly type: "message.ended"; readonly message: AssistantMessage }
   /**
-   * Tokens of one model call, and of the session so far. `cost` is the call's, in dollars, where its prices are known.
-   * `purpose` is absent for the calls that the conversation is made of.
+   * Tokens of one model call, and of the session so far. `cost` is the call's, in dollars, if prices are known.
+   * `purpose` is absent for the conversation's own calls.
    */
   | {
       readonly type: "usage.updated";
@@ -90,27 +90,26 @@ export type DurableBody =
       readonly cost?: number;
       readonly purpose?: "summary";
     }
-  /** The model reads less of the conversation from here on. The conversation itself stays as it is. */
+  /** The model reads less of the conversation from here on. The conversation itself is unchanged. */
   | {
       readonly type: "context.compacted";
       readonly trigger: CompactionTrigger;
       readonly results: readonly ShortenedResult[];
-      /** User messages whose images and files the model no longer sees. */
+      /** User messages whose images and files are no longer sent to the model. */
       readonly media: readonly string[];
-      /** What stands for the messages up to and including `through`, and how many these are. */
+      /** What replaces the messages up to and including `through`, and how many they are. */
       readonly summary?: { readonly message: UserMessage; readonly through: string; readonly removed: number };
-      /** Some of what is kept word for word was cut. */
+      /** Part of the text kept verbatim was cut. */
       readonly isShortened?: boolean;
-      /** Estimates of the whole request. */
+      /** Estimates for the whole request. */
       readonly tokensBefore: number;
       readonly tokensAfter: number;
     }
-  /** A tool begins to run. If no `tool.ended` follows, it was cut off and is never run again by itself. */
+  /** A tool starts. Without a `tool.ended`, it was cut off, and is never rerun automatically. */
   | { readonly type: "tool.started"; readonly callId: string; readonly name: string }
   /**
-   * A call has its result; in the order of the reply's calls. `messageId` is shared by all results of one reply. `created`,
-   * `moved` and `wrote`: see `FileChanges`; `seen`: see
-   * `SeenFiles`; absent when there are none.
+   * A call has its result, in the order of the reply's calls. `messageId` is shared by all results of one reply.
+   * `created`, `moved` and `wrote`: see `FileChanges`; `seen`: see `SeenFiles`; absent if empty.
    */
   | {
       readonly type: "tool.ended";
@@ -121,9 +120,9 @@ export type DurableBody =
       readonly seen?: Readonly<Record<string, string>>;
       readonly wrote?: readonly string[];
     }
-  /** Somebody attached is asked. Exactly one `request.closed` follows. */
+  /** Attached clients are asked. Exactly one `request.closed` follows. */
   | { readonly type: "request.opened"; readonly requestId: string; readonly interaction: Interaction }
-  /** The answer that won, or why there is none. `changes` are the settings that changed with it. */
+  /** The winning answer, or why there is none. `changes`: settings that changed with it. */
   | {
       readonly type: "request.closed";
       readonly requestId: string;
@@ -138,21 +137,21 @@ export type DurableBody =
       readonly cause?: EndCause;
       readonly usage: Usage;
       readonly durationMs: number;
-      /** Prompts that it was for and failed before it could take up. They have ended with it, and are not run any more. */
+      /** Prompts for this turn that it could not take up before it failed. They ended with it and are not run again. */
       readonly untaken?: readonly string[];
       /** Prompts that it took up while it ran. */
       readonly joined?: readonly string[];
     };
 
-/** Events of the moment: useful while they happen, rebuilt from durable ones afterwards. */
+/** Events of the moment: useful while they happen, later reconstructed from durable ones. */
 export type LiveBody =
-  /** Accepted while a turn runs; `position` 1 is next. */
+  /** Accepted while a turn is running; `position` 1 is next. */
   | { readonly type: "prompt.queued"; readonly messageId: string; readonly position: number }
-  /** The model is asked for its next reply. */
+  /** The model is called for its next reply. */
   | { readonly type: "model.called"; readonly messageId: string; readonly model: string }
-  /** The model begins to answer. */
+  /** The model begins to reply. */
   | { readonly type: "message.started"; readonly messageId: string }
-  /** Streamed text. `offset` is where it belongs in its block. */
+  /** Streamed text. `offset`: its position in the block. */
   | {
       readonly type: "message.delta";
       readonly messageId: string;
@@ -161,7 +160,7 @@ export type LiveBody =
       readonly offset: number;
       readonly text: string;
     }
-  /** A call's arguments are coming in. `text` is what was added. */
+  /** A call's arguments are streaming. `text` is the new part. */
   | {
       readonly type: "tool.input";
       readonly messageId: string;
@@ -173,7 +172,7 @@ export type LiveBody =
   | { readonly type: "tool.progress"; readonly callId: string; readonly name: string; readonly text: string }
   /** A tool is still running and silent. */
   | { readonly type: "tool.heartbeat"; readonly callId: string; readonly name: string; readonly elapsedMs: number }
-  /** A model call failed and is tried again after `delayMs`; by the fallback `model`, if there is one. */
+  /** A model call failed and is retried after `delayMs`; with `model`, by that fallback. */
   | {
       readonly type: "retry.scheduled";
       readonly attempt: number;
@@ -181,18 +180,18 @@ export type LiveBody =
       readonly failure: Failure;
       readonly model?: string;
     }
-  /** Room is being made in the model's view: a summary takes a while. */
+  /** Compaction began. A summary takes a while. */
   | { readonly type: "compaction.started"; readonly trigger: CompactionTrigger }
-  /** `context.compacted` came before it when there was anything to gain. */
+  /** Preceded by `context.compacted` if there was anything to gain. */
   | { readonly type: "compaction.ended" }
-  /** Something a person may want to know: a damaged log line, a clamped setting. */
+  /** Information for people, such as a damaged log line or a clamped setting. */
   | {
       readonly type: "notice";
       readonly level: "info" | "warning";
       readonly text: string;
       readonly code?: NoticeCode;
     }
-  /** Nothing follows. */
+  /** The last event. */
   | { readonly type: "session.closed" };
 
 export type SettingsChanges = { readonly [K in keyof SessionSettings]?: SessionSettings[K] | null };
@@ -212,7 +211,7 @@ export type EventBody = DurableBody | LiveBody;
 export type EventType = EventBody["type"];
 export type EventOf<Type extends EventType> = EngineEvent & { readonly type: Type };
 
-/** Whether an event is stored. A new event does not compile without an entry here. */
+/** Whether an event is stored. A new event compiles only with an entry here. */
 export const isStored: { readonly [Type in EventType]: Type extends DurableBody["type"] ? true : false } = {
   "session.opened": true,
   "session.updated": true,

@@ -3,9 +3,9 @@ export interface FileStat {
   readonly size: number;
   readonly mtimeMs: number;
   readonly mode: number;
-  /** Changes whenever the content may have. */
+  /** Changes whenever the content may have changed. */
   readonly version: string;
-  /** Why the user cannot write to this file, to follow its name: "is read-only (mode 0444)". */
+  /** Why the file is not writable, to follow its name: "is read-only (mode 0444)". */
   readonly notWritable?: string;
 }
 
@@ -19,37 +19,36 @@ export interface DirectoryEntry {
 }
 
 /**
- * The machine's files. Methods reject with Node's own errors (`ENOENT: …`), which tools turn into results. `list`, `read`,
- * `write`, `move` and `remove` take canonical paths, and reject (`ESTALE`) when a part of one has become a link meanwhile.
+ * The machine's files. Methods reject with Node's errors (`ENOENT: …`), which tools turn into results. `list`, `read`,
+ * `write`, `move` and `remove` need canonical paths, and reject (`ESTALE`) if part of one has become a link.
  */
 export interface Files {
-  /** Absolute, with symbolic links resolved; the part that does not exist yet is kept as it is. */
+  /** The absolute path with links resolved. Keeps parts that don't exist. */
   canonical(path: string, base: string): Promise<string>;
-  /** Follows links. `undefined` when there is nothing. */
+  /** Follows links. `undefined` if the path does not exist. */
   stat(path: string): Promise<FileStat | undefined>;
   list(path: string): Promise<readonly DirectoryEntry[]>;
   /** At most `maxBytes` from offset `from`. */
   read(path: string, range: { readonly from?: number; readonly maxBytes: number }): Promise<Uint8Array>;
   /**
-   * Makes missing parents and a new file, whole or not at all. A file that is there stays the same file, with its owner, mode,
-   * attributes and hard links: its new text is stored elsewhere first, and stays there if the process dies halfway. Rejects
-   * with words when the file is not writable, and with `ABORT_ERR` when `signal` is aborted before anything is changed.
-   * Returns the new version.
+   * Creates missing parents and a new file, atomically. An existing file keeps its identity: owner, mode, attributes,
+   * hard links. Its new text is first stored elsewhere, and stays there after a crash. Rejects with a message if not
+   * writable, and with `ABORT_ERR` if `signal` aborts before any change. Returns the new version.
    */
   write(
     path: string,
     text: string,
     options?: {
-      /** Of a file that is not there yet. */
+      /** Version of a missing file. */
       readonly mode?: number;
       readonly signal?: AbortSignal;
     },
   ): Promise<string>;
   /**
-   * Gives a regular file another name, under which there is nothing, and keeps all else of it. Makes missing parents. Rejects
-   * with `EXDEV` or `EBUSY` where the system cannot, and at an abort as `write` does. Returns the new version.
+   * Renames a regular file to an unused path, keeping its attributes. Creates missing parents. Rejects with `EXDEV` or
+   * `EBUSY` if the system cannot, and on abort like `write`. Returns the new version.
    */
   move(from: string, to: string, options?: { readonly signal?: AbortSignal }): Promise<string>;
-  /** A regular file, which must be there. Rejects with `ABORT_ERR` when `signal` is aborted before it is removed. */
+  /** Removes an existing regular file. Rejects with `ABORT_ERR` if `signal` aborts before that. */
   remove(path: string, options?: { readonly signal?: AbortSignal }): Promise<void>;
 }

@@ -3,14 +3,14 @@ import type { Decision, Preview } from "./permission.ts";
 import type { Autonomy } from "./settings.ts";
 
 export interface Question {
-  /** Counts from 1. */
+  /** Starts at 1. */
   readonly index: number;
   readonly topic: string;
   readonly question: string;
   readonly options: readonly string[];
 }
 
-/** A request to whoever is attached. */
+/** A request to the attached clients. */
 export type Interaction =
   | {
       readonly kind: "permission";
@@ -28,20 +28,20 @@ export type Interaction =
       readonly title?: string;
       readonly optionNames?: readonly string[];
     }
-  /** A call that the client runs. */
+  /** A call for the client to run. */
   | { readonly kind: "tool"; readonly call: ToolCallBlock };
 
-/** What people are asked. */
+/** Requests for a person. */
 export type PersonalInteraction = Exclude<Interaction, { kind: "tool" }>;
 
-/** What a client answers, or what the engine notes when nobody did. */
+/** A client's answer, or what the engine records if there was none. */
 export type Answer =
-  /** `always` raises the session's level to the impact of what was asked. */
+  /** `always` raises the session's level to the impact of this call. */
   | { readonly kind: "allow"; readonly always?: boolean }
   | { readonly kind: "answers"; readonly answers: readonly { readonly index: number; readonly answer: string }[] }
   /** The plan is approved; later calls follow `autonomy`. */
   | { readonly kind: "approve"; readonly autonomy: Autonomy }
-  /** What came of a call that the client ran. */
+  /** The result of a call that the client ran. */
   | { readonly kind: "result"; readonly text: string; readonly isError?: boolean }
-  /** No; `why` is told to the model when it is not the user's plain no. */
+  /** No. `why` goes to the model if it is more than the user's plain no. */
   | { readonly kind: "cancel"; readonly why?: string };

@@ -2,8 +2,8 @@ import { errorCode } from "../text/system-errors.ts";
 import { withoutTrailingSlashes } from "../text/text-cut.ts";
 
 /**
- * Makes a folder with its missing parents. Node's own recursive `mkdir` never returns where the system denies a folder and
- * says that its parent, which is there, does not exist (as Linux does in /proc); this asks each folder once.
+ * Creates a folder with its parents. Node's recursive `mkdir` never returns if the system denies a folder by reporting
+ * its existing parent as missing, as Linux does in /proc.
  */
 export async function makeFolders(path: string, make: (path: string) => Promise<unknown>): Promise<void> {
   try {

@@ -1,28 +1,28 @@
-/** What the user typed or attached, what the model said, and what the tools answered. */
+/** Messages of the user, the model, and the tools. */
 
 export interface TextBlock {
   readonly type: "text";
   readonly text: string;
 }
 
-/** Words of the engine to the model (environment, instructions). Wires show them as `<system-reminder>` text. */
+/** The engine's text to the model (environment, instructions). Wires show it as `<system-reminder>`. */
 export interface ReminderBlock {
   readonly type: "reminder";
   readonly text: string;
 }
 
 /**
- * What a provider wants back with a block that it made (a signature, an item's id, encrypted thoughts), under the name of its
- * wire. Opaque to everybody else, and not sent to other wires.
+ * What a provider needs back with a block it made (a signature, an item's id, encrypted thoughts), by the name of its
+ * wire. Opaque, and never sent to other wires.
  */
 export type Proof = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** Text of the model. */
+/** The model's text. */
 export interface ReplyTextBlock extends TextBlock {
   readonly proof?: Proof;
 }
 
-/** `text` is empty when the provider keeps the thoughts to itself and gives only their proof. */
+/** `text` is empty if the provider returns only proof of its thoughts. */
 export interface ThinkingBlock {
   readonly type: "thinking";
   readonly text: string;
@@ -32,7 +32,7 @@ export interface ThinkingBlock {
 export interface ImageBlock {
   readonly type: "image";
   readonly mediaType: string;
-  /** base64 */
+  /** Base64. */
   readonly data: string;
 }
 
@@ -47,28 +47,31 @@ export interface DocumentBlock {
 export interface RawCall {
   readonly name: string;
   readonly input: unknown;
-  /** Arguments that the tool does not have. */
+  /** Arguments unknown to the tool. */
   readonly ignored?: readonly string[];
 }
 
 export interface ToolCallBlock {
   readonly type: "tool_call";
   readonly id: string;
-  /** As this program names its tools and their arguments, whatever the model wrote. */
+  /** With this program's names for the tool and its arguments, whatever the model wrote. */
   readonly name: string;
-  /** The parsed arguments; `undefined` when the model's text was not JSON. */
+  /** The parsed arguments; `undefined` if the model's text was not JSON. */
   readonly input: unknown;
-  /** What the model wrote, where that is different: its provider gets this back. */
+  /** The model's original call if it differs; the provider gets it back. */
   readonly raw?: RawCall;
-  /** The model's own text, kept only when it was not JSON. */
+  /** The model's text, kept only if it was not JSON. */
   readonly malformedInput?: string;
   readonly proof?: Proof;
 }
 
-/** `failed`: it could not do its job, or its command exited non-zero. `refused`: it was not allowed to run. `interrupted`: it was stopped, or never came to run. */
+/**
+ * `failed`: it could not do its job, or its command exited non-zero. `refused`: it was not allowed to run.
+ * `interrupted`: it was stopped, or never started.
+ */
 export type ToolStatus = "ok" | "failed" | "refused" | "interrupted";
 
-/** What a result means to programs, beyond its status; models read the text. Absent where nobody needs to know. */
+/** A result's meaning for programs, beyond its status. Models read the text instead. */
 export type ToolCause = "is_directory" | "not_directory" | "not_read" | "no_match";
 
 export interface ToolResultBlock {
@@ -78,28 +81,28 @@ export interface ToolResultBlock {
   readonly status: ToolStatus;
   /** For clients, hooks and history. */
   readonly text: string;
-  /** For the model, where a shorter or different text serves it better than `text`. */
+  /** For the model, if it needs a shorter or different text than `text`. */
   readonly forModel?: string;
-  /** Set when a command ran to its end and exited non-zero. */
+  /** Set if a command completed and exited non-zero. */
   readonly exitCode?: number;
   readonly media?: readonly ImageBlock[];
-  /** A file with the whole text, when `text` or `forModel` has only its head and tail. */
+  /** A file with the whole text, if `text` or `forModel` has only its head and tail. */
   readonly fullTextPath?: string;
   readonly cause?: ToolCause;
-  /** Instructions that came up with the call, such as an AGENTS.md of the folder that it touched first; changed permissions. */
+  /** Instructions triggered by the call, such as the AGENTS.md of a folder it touched first; changed permissions. */
   readonly reminders?: readonly string[];
 }
 
-/** The text of a result that the model reads. */
+/** The text of a result for the model. */
 export function modelText({ text, forModel = text }: ToolResultBlock): string {
   return forModel;
 }
 
-/** What a client may put into a prompt. */
+/** What clients can put into a prompt. */
 export type PromptBlock = TextBlock | ImageBlock | DocumentBlock;
 export type ReplyBlock = ReplyTextBlock | ThinkingBlock | ToolCallBlock;
 
-/** Why the model stopped. `interrupted` and `failed` replies are kept as far as they had come. */
+/** Why the model stopped. `interrupted` and `failed` replies are kept as far as they got. */
 export type StopReason = "end" | "tool_calls" | "length" | "refusal" | "interrupted" | "failed";
 
 interface MessageBase {
@@ -129,7 +132,7 @@ export interface ToolMessage extends MessageBase {
 
 export type Message = UserMessage | AssistantMessage | ToolMessage;
 
-/** `input` is without what was read from a cache; `thinking` is part of `output`. */
+/** `input` excludes tokens read from a cache; `thinking` is part of `output`. */
 export interface Usage {
   readonly input: number;
   readonly output: number;
@@ -150,12 +153,12 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
-/** Every token that was sent or received, each counted once. */
+/** All tokens sent and received, each counted once. */
 export function totalTokens(u: Usage): number {
   return u.input + u.output + u.cacheRead + u.cacheWrite;
 }
 
-/** The text blocks of a message, as one string. */
+/** The text blocks of a message, joined. */
 export function textOf(content: readonly { readonly type: string; readonly text?: string }[]): string {
   let text = "";
   for (const block of content) if (block.type === "text") text += block.text ?? "";
@@ -166,7 +169,7 @@ export function callsOf(message: AssistantMessage): readonly ToolCallBlock[] {
   return message.content.filter((block) => block.type === "tool_call");
 }
 
-/** The engine's own words in a message. */
+/** The engine's reminders in a message. */
 export function remindersOf(message: Message): readonly string[] {
   if (message.role === "tool") return message.content.flatMap(({ reminders = [] }) => reminders);
   if (message.role !== "user") return [];

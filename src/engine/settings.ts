@@ -1,4 +1,4 @@
-/** Which classes of tool calls run unasked. */
+/** Classes of tool calls that run unasked. */
 export const autonomyLevels = ["off", "low", "medium", "high"] as const;
 export type Autonomy = (typeof autonomyLevels)[number];
 
@@ -21,35 +21,35 @@ export interface Tag {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** What a session keeps in its log and takes up again when it is resumed. */
+/** Settings stored in a session's log, and restored when it is resumed. */
 export interface SessionSettings {
   readonly modelId: string;
-  /** The user named the offline model for this session, so its answers count without another mention. */
+  /** The user chose the offline model for this session, so its answers need no notice. */
   readonly isModelNamed?: boolean;
   readonly reasoningEffort: ReasoningEffort;
   readonly autonomy: Autonomy;
   readonly mode: Mode;
   readonly specModelId?: string;
   readonly specReasoningEffort?: ReasoningEffort;
-  /** Takes the place of the text that the model is told about itself and its work. */
+  /** Replaces the default system prompt. */
   readonly systemPrompt?: string;
   readonly appendSystemPrompt?: string;
   readonly tags?: readonly Tag[];
-  /** Whose session it is, where several people share a server. */
+  /** Its owner, on a server with several users. */
   readonly owner?: string;
-  /** Who the client says that its user is. */
+  /** The user's name according to the client. */
   readonly userId?: string;
   /** Tools that the client brings and runs. */
   readonly clientTools?: readonly ClientTool[];
-  /** The client runs every tool, the built-in ones too: the model works where the client is. */
+  /** The client runs every tool, even built-in ones, because the model works on the client's machine. */
   readonly clientRunsTools?: boolean;
-  /** Whether the model's view is compacted when it grows too long; absent where the configuration decides. */
+  /** Whether the model's view is compacted when it grows too long. Absent: the configuration decides. */
   readonly compacts?: boolean;
-  /** Tokens of a request above which that happens. */
+  /** Request tokens above which compaction starts. */
   readonly compactAt?: number;
 }
 
-/** `needed`: what every session has. `further`: what it may be without. */
+/** `needed`: settings that every session has. `further`: optional ones. */
 export type SettingKey<Kind extends "needed" | "further"> = {
   [Key in keyof SessionSettings]-?: undefined extends SessionSettings[Key]
     ? "further" extends Kind
@@ -63,52 +63,55 @@ export type SettingKey<Kind extends "needed" | "further"> = {
 export interface ClientTool {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of its arguments, as text: what it says takes many times the memory, and there may be thousands of sessions. */
+  /**
+   * JSON Schema of its arguments, as text: parsed, it takes many times the memory, and there can be thousands of
+   * sessions.
+   */
   readonly inputSchema: string;
 }
 
-/** A model that says nothing for so long has failed. */
+/** A model that is silent for this long has failed. */
 export interface ModelSilence {
   readonly ms: number;
-  /** The user chose it, so it also holds for models that bound their silence themselves. */
+  /** The user set it, so it also applies to models with timeouts of their own. */
   readonly isChosen: boolean;
-  /** Where the user can change it. */
+  /** The setting that changes it. */
   readonly key: string;
 }
 
-/** Why a run uses the offline model unasked, and what to do about it. */
+/** Why a run uses the offline model without naming it, and what to do about it. */
 export interface ModelByDefault {
   readonly reason: string;
   readonly remedy: string;
 }
 
-/** What one process allows itself in a session. Never stored: the next run decides anew. */
+/** Permissions of one process in a session. Never stored: the next run decides anew. */
 export interface RunOptions {
-  /** Ask nothing at all. */
+  /** Never ask. */
   readonly unsafe?: boolean;
-  /** Tools allowed by name although the autonomy level would ask. */
+  /** Tools allowed by name, whatever the autonomy level. */
   readonly enabledTools?: readonly string[];
   readonly disabledTools?: readonly string[];
   /** The user named no model: a prompt that the offline model does not understand fails. */
   readonly modelByDefault?: ModelByDefault;
-  /** Told with the first turn that this model answers, unless the session names it. */
+  /** Sent with the first turn that the offline model answers, unless the session names it. */
   readonly unaskedModelNotice?: { readonly modelId: string; readonly text: string };
-  /** What a denial does to the turn when nobody can be asked. */
+  /** What a denial does to the turn without a client to ask. */
   readonly onDenied?: "stop" | "continue";
   readonly modelSilence?: ModelSilence;
-  /** How many prompts may wait. */
+  /** Limit for waiting prompts. */
   readonly maxWaiting?: number;
-  /** How long a client has for the result of a call that it runs. */
+  /** How long a client has for the result of a call it runs. */
   readonly toolResultMs?: number;
 }
 
-/** Bounds of one prompt's turn. */
+/** Limits of one prompt's turn. */
 export interface TurnLimits {
   readonly maxModelCalls?: number;
   readonly maxTokens?: number;
 }
 
-/** `undefined` when the user named the model, now or when the session began. */
+/** `undefined` if the user named the model, now or when the session began. */
 export function unaskedModel(settings: SessionSettings, run: RunOptions): ModelByDefault | undefined {
   return settings.isModelNamed === true ? undefined : run.modelByDefault;
 }

@@ -6,20 +6,20 @@ import type { Access, Preview } from "./permission.ts";
 import type { Host } from "./ports.ts";
 import type { Mode } from "./settings.ts";
 
-/** Groups tools for listings and for editors. */
+/** Groups tools for listings and editors. */
 export type ToolKind = "read" | "edit" | "execute" | "fetch" | "plan" | "ask";
 
-/** What a tool may know before it is allowed to run. */
+/** What a tool can see before it is allowed to run. */
 export interface ToolScope {
   readonly sessionId: string;
-  /** Canonical. Relative paths of the model start here. */
+  /** Canonical. Relative paths start here. */
   readonly cwd: string;
-  /** Canonical: what `~` stands for in the model's paths. */
+  /** Canonical: the meaning of `~` in the model's paths. */
   readonly home: string;
   readonly host: Host;
 }
 
-/** What the model has seen of files in this session: a mark of the content, by canonical path. */
+/** What the model has seen of files in this session: a content mark by canonical path. */
 export interface SeenFiles {
   get(path: string): string | undefined;
   set(path: string, mark: string): void;
@@ -27,49 +27,52 @@ export interface SeenFiles {
 
 export interface ToolContext extends ToolScope {
   readonly callId: string;
-  /** Aborted on interrupt and timeout; `run` then ends soon, with whatever it has. */
+  /** Aborts on interrupt and timeout; `run` then ends soon, with what it has so far. */
   readonly signal: AbortSignal;
-  /** Of the session when the call began. */
+  /** The session's mode when the call began. */
   readonly mode: Mode;
-  /** What a search through a folder above them must leave out. */
+  /** What a search through a parent folder must skip. */
   readonly protectedPlaces: readonly string[];
   readonly seenFiles: SeenFiles;
   /** The walls that its command runs behind. */
   readonly walls?: Containment;
-  /** Shows the last lines of a running tool. Cheap to call; the engine thins it out. */
+  /** Shows the last lines of a running tool. Cheap to call, because the engine throttles it. */
   progress(text: string): void;
-  /** Asks whoever is attached; `undefined` when nobody can answer. Never rejects: an interrupt answers `cancel`. */
+  /** Asks the attached clients; `undefined` if none can answer. Never rejects: an interrupt answers `cancel`. */
   ask(interaction: Exclude<Interaction, { kind: "permission" }>, withinMs?: number): Promise<Answer | undefined>;
 }
 
 export interface ToolOutput {
-  /** What clients read. The engine bounds it. */
+  /** Text for clients. The engine limits its length. */
   readonly text: string;
-  /** What the model reads instead of `text`. The engine bounds it. */
+  /** Text for the model instead of `text`. The engine limits its length. */
   readonly forModel?: string;
   readonly status: ToolStatus;
-  /** Set when a command ran to its end and exited non-zero. */
+  /** Set if a command completed and exited non-zero. */
   readonly exitCode?: number;
   readonly media?: readonly ImageBlock[];
-  /** Set by a tool that has written its whole output to a file already. */
+  /** Set by a tool that has already written its whole output to a file. */
   readonly fullTextPath?: string;
   readonly cause?: ToolCause;
-  /** Ends the turn after this reply's calls: a plan nobody could approve, or a plan somebody turned down. */
+  /** Ends the turn after this reply's calls: a plan was rejected, or had no approver. */
   readonly endTurn?: { readonly reason: "planned"; readonly finalText: string } | { readonly reason: "cancelled" };
 }
 
-/** What a tool does. */
+/** A tool's behaviour. */
 export interface ToolBody<Input = unknown> {
   readonly input: z.ZodType<Input>;
-  /** What the call would do. Empty: nothing that needs a decision. May touch the file system only to resolve paths. Rejects only on a fault of its own. */
+  /**
+   * The accesses that the call would make; empty if it needs no decision. May touch the file system only to resolve
+   * paths. Rejects only for its own faults.
+   */
   access(input: Input, scope: ToolScope): Promise<readonly Access[]>;
-  /** What an approver is shown. */
+  /** What an approver sees. */
   preview?(input: Input, scope: ToolScope): Promise<Preview>;
-  /** Never rejects for what the model or the machine did: that is a result with `failed`. */
+  /** Never rejects for errors of the model or the machine: those are results with `failed`. */
   run(input: Input, context: ToolContext): Promise<ToolOutput>;
 }
 
-/** What is told of a tool. What it does is loaded with its first call: most runs use few tools, and some use none. */
+/** A tool's description. Its body loads with its first call, because most runs use few tools. */
 export interface Tool {
   readonly name: string;
   readonly kind: ToolKind;
@@ -77,22 +80,22 @@ export interface Tool {
   readonly title: string;
   /** The model-facing text. */
   readonly description: string;
-  /** Tools that it takes the place of, for models that prefer it. */
+  /** Tools that it replaces, for models that prefer it. */
   readonly replaces?: readonly string[];
-  /** The only mode in which the model is offered it. A call in another mode is refused with words. */
+  /** The only mode in which it is offered. Calls in another mode are refused with a message. */
   readonly onlyIn?: Mode;
-  /** True when calls may run beside others of the same reply. Only for tools that change nothing. */
+  /** True if calls can run in parallel with others of the same reply. Only for read-only tools. */
   readonly concurrent: boolean;
-  /** Who runs it, when that is not the engine. */
+  /** Who runs it, if not the engine. */
   readonly runBy?: "client";
-  /** What of its latest call the model keeps word for word when that call leaves its view. */
+  /** What the model keeps of its latest call when that call leaves its view. */
   kept?(input: unknown, result: ToolResultBlock): string | undefined;
-  /** JSON Schema of its arguments, as text, where it does not follow from what it takes. */
+  /** JSON Schema of its arguments, as text, if it does not follow from the input's type. */
   readonly inputSchema?: string;
   load(): Promise<ToolBody>;
 }
 
-/** Checks the types of one tool and forgets its input type, so that tools can stand in one list. */
+/** Checks the types of one tool and erases its input type, so that tools fit into one list. */
 export function defineTool<Input>(body: ToolBody<Input>): ToolBody {
   return body as unknown as ToolBody;
 }

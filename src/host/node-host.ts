@@ -140,7 +140,7 @@ function lazyPdfPages(): Host["pdfPages"] {
 
 function lazySavePlan({ specsDir }: NodeHostOptions): Host["savePlan"] {
   return async (plan) => {
-    if (specsDir === undefined) throw new Error("there is no folder for plans");
+    if (specsDir === undefined) throw new Error("no folder for plans is configured");
     return (await import("./files/save-plan.ts")).savePlan(specsDir, plan);
   };
 }

@@ -83,7 +83,7 @@ export const builtinTools: readonly Tool[] = [
   {
     name: "TodoWrite",
     kind: "plan",
-    title: "Keep the list of tasks",
+    title: "Keep the task list",
     description: todoWriteText,
     concurrent: false,
     kept: keptTodos,
@@ -100,7 +100,7 @@ export const builtinTools: readonly Tool[] = [
   {
     name: "ExitSpecMode",
     kind: "plan",
-    title: "Hand over the plan",
+    title: "Propose a plan",
     description: exitSpecModeText,
     onlyIn: "spec",
     concurrent: false,

@@ -5,10 +5,10 @@ import { meantName, shownName } from "../text/shown-name.ts";
 import { expandHome } from "../text/user-words.ts";
 import { halfCharacter } from "./outcome.ts";
 
-/** By the parsed input of a call: the paths its permission was decided on, by what the model calls them. */
+/** By parsed input of a call: the paths that its permission was decided on, by the model's spelling. */
 const decided = new WeakMap<object, Map<string, string>>();
 
-/** Where a path of the model's leads: absolute, with its links resolved. Rejects with words when it cannot be told. */
+/** A path of the model as an absolute path with links resolved. Rejects with a message if that is impossible. */
 export async function canonicalOf(path: string, scope: ToolScope): Promise<string> {
   const broken = halfCharacter(path);
   if (broken !== undefined) throw new Error(`The path ${JSON.stringify(path)} ${broken}`);
@@ -16,8 +16,8 @@ export async function canonicalOf(path: string, scope: ToolScope): Promise<strin
 }
 
 /**
- * The path that is meant: `~/` is the home, and a name with escapes is the one that was shown so, if there is one, and
- * otherwise has backslashes. Rejects with words for somebody else's home.
+ * The path that the model means: `~/` is the home, and a name with escapes is an existing name shown that way, if any.
+ * Rejects with a message for another user's home.
  */
 async function meantPath(path: string, scope: ToolScope): Promise<string> {
   const expanded = expandHome(path, scope.home);
@@ -34,10 +34,7 @@ async function meantPath(path: string, scope: ToolScope): Promise<string> {
   return meant;
 }
 
-/**
- * For `access`: the use of a path, also with how it is written where that says more than where it leads. One that cannot be
- * resolved is decided on as it is written, and fails when it runs. Never rejects.
- */
+/** For `access`: the use of a path, with its written form if that says more than its target. Never rejects. */
 export async function decideUse<T extends "read" | "write">(
   type: T,
   input: object,
@@ -59,8 +56,8 @@ export async function decideUse(
 }
 
 /**
- * For `run`: the canonical path. Rejects when it is not the one that was decided on: an earlier call, or somebody else,
- * may have put a symbolic link in its way since then.
+ * For `run`: the canonical path. Rejects unless it is the one decided on, because an earlier call or another program
+ * can have put a link in its way.
  */
 export async function decidedPath(input: object, path: string, scope: ToolScope): Promise<string> {
   const canonical = await canonicalOf(path, scope);

@@ -5,8 +5,8 @@ import parameters from "./parameters.json" with { type: "json" };
 const known: Readonly<Record<string, unknown>> = parameters;
 
 /**
- * The arguments of a tool as providers and clients want them described. Those of the built-in tools are in a
- * file that `npm run schema` writes: every request to a model needs all of them, and deriving them would load every tool.
+ * Tools' arguments, as described to providers and clients. `npm run schema` writes those of built-in tools to a file:
+ * every model request needs all of them, and deriving them would load every tool.
  */
 export async function toolJsonSchema(tool: Tool): Promise<unknown> {
   if (tool.inputSchema !== undefined) return JSON.parse(tool.inputSchema) as unknown;

@@ -1,6 +1,6 @@
 import { stopped } from "./outcome.ts";
 
-/** To be awaited often in long work: lets everything else run at first and now and then. Rejects when the work is to stop. */
+/** Await it often during long work: it yields at first and then regularly. Rejects if the work is to stop. */
 export type Breathe = () => Promise<void>;
 
 const longestStretchMs = 10;

@@ -10,17 +10,17 @@ export function markOf(content: Uint8Array | string): string {
   return createHash("sha256").update(content).digest("base64url");
 }
 
-/** Notes that the model has read a file, unless it has changed since `stat`. Never rejects. */
+/** Records that the model has read a file, unless it has changed since `stat`. Never rejects. */
 export async function noteRead(path: string, stat: FileStat, { host, seenFiles }: ToolContext): Promise<void> {
   try {
     const mark = await currentMark(path, stat, host.files);
     if ((await host.files.stat(path))?.version === stat.version) seenFiles.set(path, mark);
   } catch {
-    // A file that is gone or closed to us by now counts as not read.
+    // A file that is gone or unreadable by now counts as not read.
   }
 }
 
-/** What the content of a file is known by. */
+/** Identifies a file's content. */
 export async function currentMark(path: string, stat: FileStat, files: ToolContext["host"]["files"]): Promise<string> {
   const bytes = stat.size > mostComparedBytes ? undefined : await readWhole(files, path, mostComparedBytes);
   return bytes === undefined ? `version ${stat.version}` : markOf(bytes);

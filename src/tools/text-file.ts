@@ -1,9 +1,9 @@
 import type { Files } from "../engine/files.ts";
 
-/** What an approver is shown of a file; larger ones are left out. */
+/** Limit for a file shown to an approver. */
 export const previewLimit = 1024 * 1024;
 
-/** The bytes of a file, or `undefined` when it has more than `maxBytes`. */
+/** The bytes of a file, or `undefined` if it has more than `maxBytes`. */
 export async function readWhole(files: Files, path: string, maxBytes: number): Promise<Uint8Array | undefined> {
   const parts: Uint8Array[] = [];
   let size = 0;
@@ -16,7 +16,10 @@ export async function readWhole(files: Files, path: string, maxBytes: number): P
   }
 }
 
-/** The text of UTF-8 bytes with its byte order mark, so that writing it back gives the same bytes; `undefined` for others. */
+/**
+ * The text of UTF-8 bytes including a byte order mark, so that writing it back gives the same bytes; `undefined` if not
+ * UTF-8.
+ */
 export function decodeExactly(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -25,7 +28,7 @@ export function decodeExactly(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** The file's text for an approver: `undefined` when there is none, or it is too large, or no text. */
+/** The file's text for an approver: `undefined` if it is missing, too large, or not text. */
 export async function previewText(files: Files, path: string): Promise<string | undefined> {
   const stat = await files.stat(path);
   if (stat?.kind !== "file" || stat.size > previewLimit) return undefined;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-// Compiling validators pays off in a long life, not in one run. Must come before the first schema is made.
+// Compiling validators pays off only in long-lived processes. Must come before the first schema.
 z.config({ jitless: true });
 
 export { z };

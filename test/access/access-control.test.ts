@@ -6,7 +6,7 @@ import { createKit, info, says, settings, until } from "../fakes/kit.ts";
 import { hangsAfter } from "../frontends/stream-jsonrpc/connection/served.ts";
 import { admin, ann, openServer } from "./server.ts";
 
-/** What holds whatever a wire passes on. */
+/** Rules that hold for every wire. */
 
 test("a new session belongs to the caller, whatever its settings say", async () => {
   const { access } = openServer();
@@ -38,7 +38,7 @@ test("a viewer starts, forks, changes and sends nothing, even in a session that 
   expect(session.isClosed).toBe(false);
 });
 
-test("what a session would have been started with is given back when it does not start", async () => {
+test("a failed start gives its budget back", async () => {
   let isBroken = true;
   const { models } = createKit([]);
   const sometimes: ModelCatalog = {
@@ -60,7 +60,7 @@ test("what a session would have been started with is given back when it does not
   expect((await create()).session.isClosed).toBe(false);
 });
 
-test("a session that could not be brought down is brought down by the next client", async () => {
+test("the next client lowers a session that could not be lowered before", async () => {
   const { store, full } = fullStore();
   const { access, stored } = openServer([], { autonomy: "low" }, { store });
   const id = await stored({ owner: "ann", autonomy: "high" });
@@ -71,7 +71,7 @@ test("a session that could not be brought down is brought down by the next clien
   expect(session.settings.autonomy).toBe("low");
 });
 
-test("a revoked user whose messages were all answered interrupts nobody", async () => {
+test("revoking a user without open messages interrupts nothing", async () => {
   const { access, client, kit, pool } = openServer([says("for ada"), hangsAfter()]);
   const [owner, other] = [client("ws"), client("rpc", admin)];
   const { id } = await owner.create();

@@ -33,14 +33,14 @@ describe("the methods that each role can call", () => {
   const rpcMethods = Object.keys(clientParams) as ClientMethod[];
   const ofRpc = (role: Role): string[] => rpcMethods.filter((method) => allowsRpc(role, method, {}));
 
-  test("admin and user: all", () => {
+  test("admin and user: everything", () => {
     for (const role of ["admin", "user"] as const) {
       expect(ofWs(role)).toEqual(Object.keys(interactiveParams));
       expect(ofRpc(role)).toEqual(rpcMethods);
     }
   });
 
-  test("viewer: those that only read", () => {
+  test("viewer: only reading methods", () => {
     expect(ofWs("viewer").sort()).toEqual(["capabilities", "echo", "listSessions", "resumeSession"]);
     expect(ofRpc("viewer").sort()).toEqual([
       "droid.close_session",
@@ -70,7 +70,7 @@ describe("the methods that each role can call", () => {
   });
 });
 
-describe("models that are scripts", () => {
+describe("script models", () => {
   const foreign = "script:/dev/zero";
 
   test.each(wires)("over /%s, an admin can name any, a user only the server's own", async (wire) => {
@@ -90,7 +90,7 @@ describe("models that are scripts", () => {
     expect(error?.message).toBe(`The script model "${foreign}" needs the role admin; this token has ${role}.`);
   });
 
-  test("over /rpc, a user cannot change to one either", async () => {
+  test("over /rpc, a user cannot switch to one", async () => {
     const { rpc, pool } = openServer();
     const { client, init } = rpc();
     const { result } = await init();
@@ -102,7 +102,7 @@ describe("models that are scripts", () => {
   });
 });
 
-describe("what a client says of itself is not believed", () => {
+describe("a client's claims about itself are ignored", () => {
   const claims = {
     role: "admin",
     roles: ["admin"],

@@ -4,7 +4,7 @@ import type { ModelCatalog } from "../../src/engine/ports.ts";
 import { calls, createKit, info, says } from "../fakes/kit.ts";
 import { admin, ann, openServer, wires } from "./server.ts";
 
-/** What the configuration allows one user at most holds on every wire. */
+/** One user's ceilings hold on every wire. */
 
 const ceilings: Ceilings = { folders: ["/ws"], autonomy: "low", models: ["small", "fake"] };
 const she = ann(ceilings);
@@ -19,7 +19,7 @@ const models: ModelCatalog = {
 const modelWords = 'Model "large" is not available to this user. Available: small, fake.';
 
 describe("models", () => {
-  test.each(wires)("over /%s, a session begins with an allowed one", async (wire) => {
+  test.each(wires)("over /%s, a session starts with an allowed model", async (wire) => {
     const { client, pool } = openServer([], { modelId: "large" }, { models });
     const { create } = client(wire, she);
     const { id } = await create();
@@ -29,7 +29,7 @@ describe("models", () => {
     expect((await client(wire).create({ model: "large" })).outcome).toBe("done");
   });
 
-  test.each(wires)("over /%s, a session that has another one changes to an allowed one", async (wire) => {
+  test.each(wires)("over /%s, a session with another model switches to an allowed one", async (wire) => {
     const { client, pool, stored } = openServer([], { modelId: "large" }, { models });
     const id = await stored({ owner: "ann", modelId: "large", specModelId: "large", autonomy: "low" });
     expect(await client(wire, she).open(id)).toBe("done");
@@ -42,7 +42,7 @@ describe("models", () => {
     });
   });
 
-  test.each(wires)("over /%s, only an allowed one stands in for another", async (wire) => {
+  test.each(wires)("over /%s, only an allowed model can be a fallback", async (wire) => {
     const { client, pool } = openServer([], { modelId: "small" }, { models });
     const { id } = await client(wire, she).create();
     expect(pool.get(id)?.allowedModels).toEqual(["small", "fake"]);
@@ -50,14 +50,14 @@ describe("models", () => {
     expect(pool.get(mine.id)?.allowedModels).toBeUndefined();
   });
 
-  test("a script that is listed can be named", async () => {
+  test("a listed script can be named", async () => {
     const { client } = openServer([], {}, { models });
     const { create } = client("ws", ann({ models: ["script:/srv/a.yaml"] }));
     expect((await create({ model: "script:/srv/a.yaml" })).outcome).toBe("done");
     expect((await create({ model: "script:/srv/b.yaml" })).outcome).toContain("Available: script:/srv/a.yaml.");
   });
 
-  test("both wires offer only the allowed ones", async () => {
+  test("both wires offer only allowed models", async () => {
     const { ws, rpc } = openServer([], { modelId: "large" }, { models });
     const client = ws(she);
     const { result } = await client.request("capabilities");
@@ -71,7 +71,7 @@ describe("models", () => {
 describe("autonomy", () => {
   const words = "Autonomy high is above the limit here (low). Available: off, low.";
 
-  test("a session of /ws begins with the server's level, or the user's where that is lower", async () => {
+  test("a session of /ws starts at the lower of the server's and the user's level", async () => {
     const { client, pool } = openServer([], { autonomy: "medium" });
     const levels = [ann({ autonomy: "low" }), ann({ autonomy: "high" }), ann()].map(async (who) => {
       const { id } = await client("ws", who).create();
@@ -80,7 +80,7 @@ describe("autonomy", () => {
     expect(await Promise.all(levels)).toEqual(["low", "medium", "medium"]);
   });
 
-  test("a session of /rpc begins, and changes, within the user's level", async () => {
+  test("a session of /rpc starts and changes within the user's level", async () => {
     const { rpc, pool } = openServer();
     const { client, init } = rpc(she);
     expect((await init({ autonomyLevel: "high" })).error).toMatchObject({ code: -32602, message: words });
@@ -89,12 +89,12 @@ describe("autonomy", () => {
     const { error } = await client.request("droid.update_session_settings", { autonomyLevel: "high" });
     expect(error).toMatchObject({ code: -32602, message: words });
     expect(session?.settings.autonomy).toBe("low");
-    // Above the server's own level, which is for sessions whose client names none.
+    // Above the server's own level, which applies to sessions without a client's choice.
     const { init: initFree } = rpc();
     expect((await initFree({ autonomyLevel: "high" })).result?.settings).toMatchObject({ autonomyLevel: "high" });
   });
 
-  test.each(wires)("over /%s, a session comes back within the user's level, or else the server's", async (wire) => {
+  test.each(wires)("over /%s, a session reopens within the user's level, or the server's", async (wire) => {
     const levels = [ann({ autonomy: "low" }), ann({ autonomy: "high" }), ann()].map(async (who) => {
       const { client, pool, stored } = openServer([], { autonomy: "medium" });
       const id = await stored({ owner: "ann", autonomy: "high" });
@@ -104,14 +104,14 @@ describe("autonomy", () => {
     expect(await Promise.all(levels)).toEqual(["low", "high", "medium"]);
   });
 
-  test.each(wires)("over /%s, a session that an admin has open and raised comes down with its user", async (wire) => {
+  test.each(wires)("over /%s, a session that an admin raised is lowered when its user joins", async (wire) => {
     const { client, pool, rpc, stored } = openServer([says("Well.")], { autonomy: "off" });
     const id = await stored({ owner: "ann", autonomy: "off" });
     const { client: other } = rpc(admin);
     await other.request("droid.load_session", { sessionId: id });
     await other.request("droid.update_session_settings", { autonomyLevel: "high" });
     const hers = client(wire, she);
-    // On /ws, taking part in an open session needs no resumeSession.
+    // On /ws, using an open session needs no resumeSession.
     if (wire === "ws") await hers.send(id);
     else await hers.open(id);
     expect(pool.get(id)?.settings.autonomy).toBe("low");
@@ -119,7 +119,7 @@ describe("autonomy", () => {
     expect(error).toMatchObject({ code: -32602, message: words });
   });
 
-  test("no answer to a request raises it: always, or a plan", async () => {
+  test('no answer to a request raises it: neither "always" nor a plan', async () => {
     const plan = calls(["ExitSpecMode", { plan: "Do it.", title: "Plan" }]);
     const push = calls(["Execute", { command: "git push" }]);
     const { rpc, pool } = openServer([push, says("pushed"), plan, says("planned")]);
@@ -145,7 +145,7 @@ describe("folders", () => {
   const elsewhere = ann({ folders: ["/other", "/srv/ann"] });
   const words = 'Folder "/ws" is outside this user\'s folders. Available: /other, /srv/ann.';
 
-  test.each(wires)("over /%s, no session begins or opens elsewhere", async (wire) => {
+  test.each(wires)("over /%s, no session starts or opens in another folder", async (wire) => {
     const { client, pool, stored } = openServer();
     const { create, open } = client(wire, elsewhere);
     expect((await create()).outcome).toBe(`refused: ${words}`);
@@ -158,18 +158,18 @@ describe("folders", () => {
     expect((await client(wire).create()).outcome).toBe("done");
   });
 
-  test("over /rpc, a session begins in a folder that the client names", async () => {
+  test("over /rpc, a session starts in the folder that the client names", async () => {
     const { rpc } = openServer();
     expect((await rpc(elsewhere).init({ cwd: "/other" })).error).toBeUndefined();
   });
 
-  test.each(wires)("over /%s, a session whose client runs the tools works in no folder of the server", async (wire) => {
+  test.each(wires)("over /%s, a session whose client runs the tools uses no folder of the server", async (wire) => {
     const { client, stored } = openServer([], { toolExecution: "client" });
     const id = await stored({ owner: "ann", clientRunsTools: true });
     expect(await client(wire, elsewhere).open(id)).toBe("done");
   });
 
-  test.each(wires)("over /%s, no session begins in the server's own", async (wire) => {
+  test.each(wires)("over /%s, no session starts in the server's own folder", async (wire) => {
     const { client } = openServer([], { ownHome: "/ws" });
     const refused = 'refused: Folder "/ws" belongs to the server. Choose another one.';
     expect((await client(wire, admin).create()).outcome).toBe(refused);

@@ -5,13 +5,13 @@ import { hangsAfter } from "../frontends/stream-jsonrpc/connection/served.ts";
 import { ann, openServer, type WireName } from "./server.ts";
 
 const limits = { queuedMessages: 99, openSessions: 99, sessionsPerMinute: 99, messagesPerMinute: 99 };
-/** First one wire uses the limit up, then the other. */
+/** One wire uses up the limit, then the other one tries. */
 const orders: readonly (readonly [WireName, WireName])[] = [
   ["ws", "rpc"],
   ["rpc", "ws"],
 ];
 
-test("a rate is never more than so many in any minute", () => {
+test("a rate limit holds for any minute", () => {
   const clock = new FakeClock();
   const rate = createRate(3, clock);
   const take = (): number | undefined => rate.take("ann");
@@ -23,7 +23,7 @@ test("a rate is never more than so many in any minute", () => {
   expect(rate.take("bob")).toBeUndefined();
 });
 
-test.each(orders)("open sessions of /%s count for /%s, and one that is stopped makes room", async (first, second) => {
+test.each(orders)("open sessions of /%s count for /%s, and stopping one makes room", async (first, second) => {
   const { client, pool, stored } = openServer([], { limits: { ...limits, openSessions: 2 } });
   const old = await stored({ owner: "ann" });
   const [one, other, bob] = [client(first), client(second), client(second, { user: "bob", role: "user" })];
@@ -31,14 +31,14 @@ test.each(orders)("open sessions of /%s count for /%s, and one that is stopped m
   await one.create();
   expect((await other.create()).outcome).toBe("refused: Session limit reached (2). Stop one first.");
   expect(await other.open(old)).toBe("refused: Session limit reached (2). Stop one first.");
-  // One that is open takes no more room.
+  // Using an open session takes no more room.
   expect(await other.open(id)).toBe("done");
   expect((await bob.create()).outcome).toBe("done");
   await pool.end(id);
   expect(await other.open(old)).toBe("done");
 });
 
-test.each(orders)("sessions of /%s a minute count for /%s, started, opened and forked", async (first, second) => {
+test.each(orders)("sessions of /%s per minute count for /%s: started, opened and forked", async (first, second) => {
   const { client, kit, rpc } = openServer([], { limits: { ...limits, sessionsPerMinute: 3 } });
   const [one, other] = [client(first), client(second)];
   const { id } = await one.create();
@@ -54,7 +54,7 @@ test.each(orders)("sessions of /%s a minute count for /%s, started, opened and f
   }
 });
 
-test.each(orders)("messages of /%s a minute count for /%s", async (first, second) => {
+test.each(orders)("messages of /%s per minute count for /%s", async (first, second) => {
   const replies = ["one", "two", "three"].map(says);
   const { client } = openServer(replies, { limits: { ...limits, messagesPerMinute: 2 } });
   const [one, other] = [client(first), client(second)];
@@ -65,23 +65,20 @@ test.each(orders)("messages of /%s a minute count for /%s", async (first, second
   expect([await one.send(id), await other.send(id)]).toEqual([words, words]);
 });
 
-test.each(orders)(
-  "characters that wait over /%s count for /%s, until they have their answer",
-  async (first, second) => {
-    const { client, pool } = openServer([hangsAfter(), says("well")], { limits }, { model: { contextWindow: 1e9 } });
-    const [one, other] = [client(first), client(second)];
-    const large = "x".repeat(9_000_000);
-    const { id } = await one.create();
-    const { id: another } = await other.create();
-    for (let at = 0; at < 3; at += 1) expect(await one.send(id, large)).toBe("done");
-    const words = "refused: Limit for waiting messages reached (27000000 characters). Wait for an answer.";
-    expect(await other.send(another, large)).toBe(words);
-    await pool.get(id)?.interrupt();
-    expect(await other.send(another, large)).toBe("done");
-  },
-);
+test.each(orders)("characters waiting over /%s count for /%s until they are answered", async (first, second) => {
+  const { client, pool } = openServer([hangsAfter(), says("well")], { limits }, { model: { contextWindow: 1e9 } });
+  const [one, other] = [client(first), client(second)];
+  const large = "x".repeat(9_000_000);
+  const { id } = await one.create();
+  const { id: another } = await other.create();
+  for (let at = 0; at < 3; at += 1) expect(await one.send(id, large)).toBe("done");
+  const words = "refused: Limit for waiting messages reached (27000000 characters). Wait for an answer.";
+  expect(await other.send(another, large)).toBe(words);
+  await pool.get(id)?.interrupt();
+  expect(await other.send(another, large)).toBe("done");
+});
 
-test("many connections of both wires at once have no more sessions open than one", async () => {
+test("many connections of both wires share one limit of open sessions", async () => {
   const { client, pool } = openServer([], { limits: { ...limits, openSessions: 3 } });
   const clients = Array.from({ length: 8 }, (_, at) => client(at % 2 === 0 ? "ws" : "rpc"));
   const outcomes = await Promise.all(clients.map((each) => each.create()));
@@ -89,7 +86,7 @@ test("many connections of both wires at once have no more sessions open than one
   expect(pool.countOf("ann")).toBe(3);
 });
 
-test("sessions that a viewer opens count for the viewer", async () => {
+test("sessions opened by a viewer count for the viewer", async () => {
   const { client, pool, stored } = openServer([], { limits: { ...limits, openSessions: 1 } });
   const [id, another] = [await stored({ owner: "ann" }), await stored({ owner: "ann" })];
   const viewer = { user: "vic", role: "viewer" } as const;
@@ -99,7 +96,7 @@ test("sessions that a viewer opens count for the viewer", async () => {
   expect((await client("ws").create()).outcome).toBe("done");
 });
 
-test.each(orders)("a server that stops begins nothing, over /%s or /%s", async (...both) => {
+test.each(orders)("a stopping server starts nothing, over /%s or /%s", async (...both) => {
   const { access, client, stored } = openServer();
   const id = await stored({ owner: "ann" });
   const clients = both.map((wire) => client(wire, ann()));

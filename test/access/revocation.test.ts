@@ -4,7 +4,7 @@ import { createMemoryStore } from "../fakes/memory-store.ts";
 import { hangsAfter } from "../frontends/stream-jsonrpc/connection/served.ts";
 import { admin, ann, openServer, wires } from "./server.ts";
 
-test.each(wires)("what a revoked user asked for over /%s ends, and so do their sessions", async (wire) => {
+test.each(wires)("revoking a user over /%s ends their requests and sessions", async (wire) => {
   const { access, client, kit, pool } = openServer([hangsAfter(), says("for bob")]);
   const who = ann();
   const [one, other] = [client(wire, who), client(wire, { user: "bob", role: "user" })];
@@ -20,20 +20,23 @@ test.each(wires)("what a revoked user asked for over /%s ends, and so do their s
   expect(pool.get(others)?.isClosed).toBe(false);
 });
 
-test.each(wires)("so does what they asked for over /%s in another user's session, which stays open", async (wire) => {
-  const { access, client, kit, pool } = openServer([hangsAfter(), says("for ann")]);
-  const [owner, other] = [client("ws"), client(wire, admin)];
-  const { id } = await owner.create();
-  await other.open(id);
-  await other.send(id);
-  await until(() => kit.requests.length === 1);
-  await access.revoke(admin);
-  await until(() => pool.get(id)?.isWorking === false);
-  expect(await owner.send(id)).toBe("done");
-  await until(() => kit.requests.length === 2);
-});
+test.each(wires)(
+  "revoking a user over /%s ends their requests in another user's session, which stays open",
+  async (wire) => {
+    const { access, client, kit, pool } = openServer([hangsAfter(), says("for ann")]);
+    const [owner, other] = [client("ws"), client(wire, admin)];
+    const { id } = await owner.create();
+    await other.open(id);
+    await other.send(id);
+    await until(() => kit.requests.length === 1);
+    await access.revoke(admin);
+    await until(() => pool.get(id)?.isWorking === false);
+    expect(await owner.send(id)).toBe("done");
+    await until(() => kit.requests.length === 2);
+  },
+);
 
-test.each(wires)("a revoked user who only watches over /%s ends nothing of the others", async (wire) => {
+test.each(wires)("revoking a user who only watches over /%s ends nothing of others", async (wire) => {
   const { access, client, kit, pool } = openServer([hangsAfter()]);
   const [owner, other] = [client("rpc"), client(wire, admin)];
   const { id } = await owner.create();
@@ -67,6 +70,6 @@ test.each(wires)("requests of a revoked token over /%s that are still on their w
   const words = "refused: This token was revoked.";
   expect([await opening, (await create()).outcome]).toEqual([words, words]);
   expect(pool.get(id)?.settings.autonomy).toBe("high");
-  // The same user, with a token that is good.
+  // The same user with a valid token.
   expect(await client(wire).open(id)).toBe("done");
 });

@@ -5,7 +5,7 @@ import { says } from "../fakes/kit.ts";
 import { createMemoryStore } from "../fakes/memory-store.ts";
 import { openServer, type WireName, wires } from "./server.ts";
 
-/** The same user gets the same answer for the same session, whichever wire they ask over. */
+/** The same user gets the same answer for the same session over every wire. */
 
 const kinds = ["own", "other's", "unknown", "damaged", "foreign script", "high autonomy"] as const;
 type Kind = (typeof kinds)[number];
@@ -82,7 +82,7 @@ describe.each(wires)("over /%s", (wire) => {
     },
   );
 
-  test("a damaged log is reported to the operator, and the client gets neither its path nor its words", async () => {
+  test("a damaged log is reported to the operator, and the client gets neither its path nor its content", async () => {
     const store = createMemoryStore();
     const read = async (): Promise<never> => {
       throw new UnreadableLogError("Cannot read /home/u/a.jsonl: its first line is damaged.");
@@ -103,7 +103,7 @@ describe.each(wires)("over /%s", (wire) => {
     });
   });
 
-  test("a level that was raised in an open session stays for the next client", async () => {
+  test("a level raised in an open session stays for the next client", async () => {
     const { client, pool, stored } = openServer([], { autonomy: "low" });
     const id = await stored({ owner: "ann", autonomy: "low" });
     await client("rpc").open(id);
@@ -113,14 +113,14 @@ describe.each(wires)("over /%s", (wire) => {
   });
 });
 
-test("an admin who became a user goes on with the server's model, not with a script", async () => {
+test("an admin who became a user continues with the server's model instead of a script", async () => {
   const { ws, pool } = openServer();
   const admin = ws({ user: "ann", role: "admin" });
   const sessionId = await admin.start({ model: "script:/some/file" });
   expect(pool.get(sessionId)?.settings.modelId).toBe("script:/some/file");
   await admin.close();
   const user = ws();
-  // Without resumeSession: taking part in an open session brings it down as well.
+  // Without resumeSession, using an open session lowers it as well.
   await user.request("sendUserMessage", { sessionId, message: "hello" });
   expect(pool.get(sessionId)?.settings.modelId).toBe("fake");
   await user.close();

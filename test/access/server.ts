@@ -16,10 +16,10 @@ export function ann(ceilings?: Ceilings): Identity {
 }
 export const admin: Identity = { user: "ada", role: "admin" };
 
-/** What a request came to, in the same words for both wires. */
+/** A request's outcome, in the same form for both wires. */
 export type Outcome = "done" | "not found" | "unreadable" | `refused: ${string}`;
 
-/** A client of one wire, asked for the same things. */
+/** A client of one wire, with the same requests. */
 export interface Client {
   create(wanted?: { readonly model?: string }): Promise<{ readonly outcome: Outcome; readonly id: string }>;
   open(id: string): Promise<Outcome>;

@@ -7,7 +7,7 @@ import { createFakeBackend, obliging, settled } from "../sdk/fake-backend.ts";
 const listenersOf = (signal: AbortSignal): number => getEventListeners(signal, "abort").length;
 const many = Array.from({ length: 20 }, (_, nth) => nth);
 
-test("a signal has one listener for all that wait for it, and none when nobody does", () => {
+test("a signal has one listener for all callbacks, and none without callbacks", () => {
   const controller = new AbortController();
   const { signal } = controller;
   const acted: number[] = [];
@@ -25,7 +25,7 @@ test("a signal has one listener for all that wait for it, and none when nobody d
   expect(acted).toEqual([2, 3]);
 });
 
-test("an act may take back another one, and its own", () => {
+test("a callback can remove another one, and itself", () => {
   const controller = new AbortController();
   const acted: string[] = [];
   const undoFirst = onAbort(controller.signal, () => {
@@ -38,7 +38,7 @@ test("an act may take back another one, and its own", () => {
   expect(acted).toEqual(["first"]);
 });
 
-test("prompts, calls, openings and readings with one signal leave nothing at it", async () => {
+test("prompts, calls, openings and reads with one signal leave no listener", async () => {
   const controller = new AbortController();
   const { signal } = controller;
   const warnings: Error[] = [];

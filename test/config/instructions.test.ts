@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-test("the user's own come first, then the repository's from its root down", async () => {
+test("the user's file comes first, then the repository's from its root down", async () => {
   await writeFile(join(home, "AGENTS.md"), "Be brief.\n");
   await writeFile(join(repo, "AGENTS.md"), "Use tabs.\n");
   await writeFile(join(repo, "packages", "a", "AGENTS.md"), "Test with make.\n");
@@ -27,14 +27,14 @@ test("the user's own come first, then the repository's from its root down", asyn
   ]);
 });
 
-test("outside a repository only the folder's own counts", async () => {
+test("outside a repository, only the folder's own file counts", async () => {
   const plain = join(root, "plain", "deep");
   await mkdir(plain, { recursive: true });
   await writeFile(join(root, "plain", "AGENTS.md"), "Parent.");
   expect(await readInstructions(home, plain)).toEqual([]);
 });
 
-test("a link out of the repository is not followed, one inside is", async () => {
+test("follows links within the repository, but not out of it", async () => {
   await writeFile(join(root, "secret.txt"), "the user's key");
   await symlink(join(root, "secret.txt"), join(repo, "AGENTS.md"));
   expect(await readInstructions(home, repo)).toEqual([]);
@@ -43,7 +43,7 @@ test("a link out of the repository is not followed, one inside is", async () => 
   expect(await readInstructions(home, join(repo, "packages", "a"))).toEqual([expect.stringContaining("Shared words.")]);
 });
 
-test("CLAUDE.md counts where a folder has no AGENTS.md", async () => {
+test("CLAUDE.md counts if a folder has no AGENTS.md", async () => {
   await writeFile(join(repo, "CLAUDE.md"), "Not read.");
   await writeFile(join(repo, "AGENTS.md"), "Read.");
   await writeFile(join(repo, "packages", "CLAUDE.md"), "Read, too.");
@@ -53,7 +53,7 @@ test("CLAUDE.md counts where a folder has no AGENTS.md", async () => {
   ]);
 });
 
-test("those below a workspace are the ones of the folders down to a path", async () => {
+test("below a workspace, only the folders down to the path count", async () => {
   await writeFile(join(repo, "AGENTS.md"), "The workspace's own.");
   await writeFile(join(repo, "packages", "a", "AGENTS.md"), "Of a.");
   const ofA = `Instructions from ${join(repo, "packages", "a", "AGENTS.md")}:\n\nOf a.`;
@@ -62,7 +62,7 @@ test("those below a workspace are the ones of the folders down to a path", async
   expect(await readInstructionsBelow(repo, join(repo, "main.c"))).toEqual([]);
 });
 
-test("an empty file and a folder say nothing; a long one is cut", async () => {
+test("skips an empty file and a folder, and cuts a long file", async () => {
   await writeFile(join(repo, "AGENTS.md"), "  \n");
   await mkdir(join(repo, "packages", "AGENTS.md"));
   await writeFile(join(repo, "packages", "a", "AGENTS.md"), "x".repeat(100_000));
@@ -73,7 +73,7 @@ test("an empty file and a folder say nothing; a long one is cut", async () => {
 });
 
 test.each([".git/config", ".tinman/config.yaml", ".env", ".git/notes.md"])(
-  "a link to %s is not followed",
+  "does not follow a link to %s",
   async (target) => {
     await mkdir(join(repo, ".tinman"), { recursive: true });
     await writeFile(join(repo, target), "url = https://u:token@example.com/x\n");

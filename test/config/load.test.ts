@@ -66,17 +66,17 @@ test("the sandbox is a mode, or a map", async () => {
   expect(await loadUserConfig(home)).toEqual({ sandbox: whole });
 });
 
-test("a folder in its place is an error with words", async () => {
+test("a folder in its place is an error with a message", async () => {
   await mkdir(join(home, "config.yaml"));
   await expect(loadUserConfig(home)).rejects.toMatchObject({ code: "config_invalid" });
 });
 
-test("a link that leads to no file is an error, so that no rule is lost", async () => {
+test("a dangling link is an error, so that no rule is lost", async () => {
   await symlink(join(home, "nowhere"), join(home, "config.yaml"));
   await expect(loadUserConfig(home)).rejects.toThrow(`${home}/config.yaml: the link leads to no file`);
 });
 
-test("a document that is missing or too large is an error", async () => {
+test("a missing or too large document is an error", async () => {
   await expect(readDocument(join(home, "nope.yaml"))).rejects.toMatchObject({ code: "config_invalid" });
   await writeFile(join(home, "big.yaml"), "x".repeat(5 * 1024 * 1024));
   await expect(readDocument(join(home, "big.yaml"))).rejects.toMatchObject({
@@ -84,7 +84,7 @@ test("a document that is missing or too large is an error", async () => {
   });
 });
 
-test("a document is read without a word of the parser's own, or refused in words", async () => {
+test("a document is read or rejected without quoting the parser", async () => {
   const path = join(home, "odd.yaml");
   const warnings: Error[] = [];
   const warned = (warning: Error): void => void warnings.push(warning);
@@ -109,7 +109,7 @@ test("a document is read without a word of the parser's own, or refused in words
   expect(warnings).toEqual([]);
 });
 
-describe("what is no plain file is not waited for", () => {
+describe("files that are not plain are not waited for", () => {
   test.each([
     ["a pipe without a writer", (path: string) => execFileSync("mkfifo", [path])],
     [

@@ -17,7 +17,7 @@ const write = (text: string): Promise<void> => writeFile(config(), text);
 
 /* ------------------------------------------------------------------ schema */
 
-test("models are read in their long form and in their short one", async () => {
+test("reads the long form and the short form", async () => {
   const entry = { id: "mine", provider: "ollama", model: "qwen3:8b" };
   await write(
     JSON.stringify({ models: { default: "fast", fallback: "mine", aliases: { fast: "mine" }, entries: [entry] } }),
@@ -29,7 +29,7 @@ test("models are read in their long form and in their short one", async () => {
   expect(await loadUserConfig(home)).toEqual({ models: { entries: [entry] } });
 });
 
-test("models with nothing below are no models", async () => {
+test("an empty section has no models", async () => {
   for (const text of ["models:\n", "models:\n  # - id: x\n", "models: {entries: , aliases: }\n"]) {
     await write(text);
     expect(await loadUserConfig(home)).toEqual({ models: {} });
@@ -57,7 +57,7 @@ test.each([
   expect(error).toMatchObject({ message: expect.stringContaining(`: models.entries.0.${place}: has`) });
 });
 
-test("a dollar sign may be part of a key", async () => {
+test("a dollar sign can be part of a key", async () => {
   const entry = { id: "x", provider: "ollama", apiKey: "a$b$", headers: { A: "$1", B: "$" } };
   await write(JSON.stringify({ models: [entry] }));
   expect(await loadUserConfig(home)).toEqual({ models: { entries: [entry] } });
@@ -113,7 +113,7 @@ test.each([
 const added = { id: "new", provider: "ollama", model: "m:1" };
 const addition = { entries: [added], aliases: { "m:1": "new" } };
 
-test("models are added to every form of a configuration, and all else stays", async () => {
+test("adds models to every form of a configuration, and keeps everything else", async () => {
   const block = "    - id: new\n      provider: ollama\n      model: m:1\n";
   const cases: readonly (readonly [before: string, after: string])[] = [
     ["", `models:\n  aliases:\n    m:1: new\n  entries:\n${block}`],
@@ -143,7 +143,7 @@ test("models are added to every form of a configuration, and all else stays", as
   }
 });
 
-test("a configuration in JSON stays one", async () => {
+test("a JSON configuration stays JSON", async () => {
   await write('{"model": "offline", "models": {"entries": [{"id": "old", "provider": "vllm"}]}}');
   const { text } = await withModels(home, addition);
   await write(text);
@@ -153,7 +153,7 @@ test("a configuration in JSON stays one", async () => {
   });
 });
 
-test("what would not be valid is refused", async () => {
+test("rejects additions that would be invalid", async () => {
   for (const text of [
     "models: &m [{id: old, provider: x}]\nmodel: offline\n",
     "models: [{id: new, provider: vllm}]\n",
@@ -172,7 +172,7 @@ test("what would not be valid is refused", async () => {
   }
 });
 
-test("the file is written whole, for its owner alone, and where a link says that it is", async () => {
+test("writes the file atomically, for its owner only, and through a link", async () => {
   await writeConfig(await withModels(join(home, "a", "b"), addition));
   const fresh = join(home, "a", "b");
   expect([(await stat(fresh)).mode & 0o777, (await stat(join(fresh, "config.yaml"))).mode & 0o777]).toEqual([
@@ -189,7 +189,7 @@ test("the file is written whole, for its owner alone, and where a link says that
   expect(await loadUserConfig(home)).toMatchObject({ model: "offline", models: { entries: [added] } });
 });
 
-test("a file that changed meanwhile is not overwritten", async () => {
+test("does not overwrite a file that changed in the meantime", async () => {
   const fromNothing = await withModels(home, addition);
   await write("model: mine\n");
   await expect(writeConfig(fromNothing)).rejects.toMatchObject({
@@ -264,7 +264,7 @@ test("custom models become entries, with the ids that clients send", async () =>
   ]);
 });
 
-test("the older spelling is read, too", async () => {
+test("reads the older spelling", async () => {
   const { entries } = await read(
     JSON.stringify({
       custom_models: [
@@ -296,7 +296,7 @@ test("the older spelling is read, too", async () => {
   ]);
 });
 
-test("what is not understood is named and left out, and a key is never quoted", async () => {
+test("names and skips unknown entries, and never quotes a key", async () => {
   const good = { model: "m", baseUrl: "http://127.0.0.1:1/v1", apiKey: "sk-secret", provider: "openai" };
   const { entries, notes } = await read(
     JSON.stringify({
@@ -327,7 +327,7 @@ test("what is not understood is named and left out, and a key is never quoted", 
   expect(await read('{"theme": "dark"}')).toEqual({ entries: [], notes: [] });
 });
 
-test("an id is one that runs can ask for, whatever the name is", async () => {
+test("every name becomes a usable id", async () => {
   const good = { model: "m", baseUrl: "http://127.0.0.1:1/v1", provider: "openai" };
   const names = ["Big, fast\tmodel", "a\u200bb\u0000c", "\u3000x\ufe0f", "Ünï (1)", ",", "plain one"];
   const { entries, notes } = await read(
@@ -350,13 +350,13 @@ test.each([
   ["https://x.example.com/v1/messages", "https://x.example.com/v1"],
   ["https://x.example.com/messages/?a=b/", "https://x.example.com/v1?a=b/"],
   ["https://x.example.com/v2/?a=b", "https://x.example.com/v2?a=b"],
-])("Anthropic's address %s is %s in our words", async (baseUrl, ours) => {
+])("Anthropic's address %s becomes %s", async (baseUrl, ours) => {
   const { entries } = await read(JSON.stringify({ customModels: [{ model: "m", baseUrl, provider: "anthropic" }] }));
   expect(entries.map((entry) => entry.baseUrl)).toEqual([ours]);
 });
 
 test.each(['{"apiKey": "sk-secret", nonsense', "[]", "", '"x"', '{"customModels": {}}', `{"a": "sk-secret}`])(
-  "%j is one line without what the file holds",
+  "%j is one line without the file's content",
   async (text) => {
     const error = await read(text).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: "usage", message: expect.stringMatching(/settings\.json[^\n]*$/) });
@@ -364,6 +364,6 @@ test.each(['{"apiKey": "sk-secret", nonsense', "[]", "", '"x"', '{"customModels"
   },
 );
 
-test("a file that is not there is said to be missing", async () => {
+test("reports a missing file", async () => {
   await expect(readFactoryModels(join(home, "none.json"))).rejects.toMatchObject({ code: "usage" });
 });

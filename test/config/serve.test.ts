@@ -21,11 +21,11 @@ async function load(text: string) {
 
 const hash = (digit: string): string => `sha256:${digit.repeat(64)}`;
 
-test("the words of the configuration are those that servers know", () => {
+test("the configuration and the servers know the same values", () => {
   expect({ userRoles, toolExecutions }).toEqual({ userRoles: roles, toolExecutions: onTheWire });
 });
 
-test("without any configuration, the defaults that the documentation names count", async () => {
+test("without a configuration, the documented defaults apply", async () => {
   const config = await loadUserConfig(home);
   expect([serveSettings(config), interactiveSettings(config)]).toEqual([
     {
@@ -46,7 +46,7 @@ test("without any configuration, the defaults that the documentation names count
   ]);
 });
 
-test("every key has its effect", async () => {
+test("every key takes effect", async () => {
   const config = await load(`
 serve:
   hosts: [agent.example.org, "[fd00::1]"]
@@ -148,14 +148,14 @@ test.each([
     "interactive: { timeouts: { ia: 1 } }",
     'interactive.timeouts: unknown key "ia"; available: ai, toolResult, idleSession',
   ],
-])("%s is refused in words that name the place", async (text, words) => {
+])("%s is rejected with a message that names the place", async (text, words) => {
   await expect(load(text)).rejects.toMatchObject({
     code: "config_invalid",
     message: `${join(home, "config.yaml")}: ${words}`,
   });
 });
 
-test("another file takes the place of config.yaml, and neither is taken for the other", async () => {
+test("another file replaces config.yaml, and neither is confused with the other", async () => {
   const file = join(home, "other.yaml");
   await load("model: offline\n");
   await writeFile(file, "durability: always\n");
@@ -172,7 +172,7 @@ test("another file takes the place of config.yaml, and neither is taken for the 
   });
 });
 
-test("another file that was named must be there", async () => {
+test("a named file must exist", async () => {
   const file = join(home, "none.yaml");
   await expect(loadUserConfig(home, { file })).rejects.toMatchObject({
     code: "config_invalid",

@@ -6,7 +6,7 @@ import { createFakeServer, type FakeServer, type Turn } from "./fake-server.ts";
 
 export interface Recorder extends Output {
   text(): string;
-  /** Nobody reads until it is let go. */
+  /** The reader is blocked until released. */
   hold(): () => void;
   leave(): void;
 }
@@ -41,19 +41,19 @@ export interface Connected {
   readonly server: FakeServer;
   readonly stdout: Recorder;
   readonly stderr: Recorder;
-  /** What is typed, or comes by the pipe. */
+  /** What is typed, or arrives through the pipe. */
   readonly input: PassThrough;
   /** Resolves with the exit code. */
   readonly code: Promise<number>;
   signal(name: HandledSignal): void;
-  /** Resolves when that has been said, so many times. */
+  /** Resolves when this text was printed, this many times. */
   said(words: string, times?: number): Promise<void>;
 }
 
 export interface ConnectedOptions extends Partial<Omit<ConnectOptions, "input" | "target">> {
-  /** Somebody at a terminal. */
+  /** A person at a terminal. */
   readonly isPerson?: boolean;
-  /** Their standard error goes to a file. */
+  /** Standard error goes to a file. */
   readonly isLogged?: boolean;
   readonly token?: string;
   readonly server?: FakeServer;
@@ -64,7 +64,7 @@ export interface ConnectedOptions extends Partial<Omit<ConnectOptions, "input" |
 
 const opened: (() => unknown)[] = [];
 
-/** Ends everything that the test has begun. */
+/** Ends everything that the test has started. */
 export async function closeAll(): Promise<void> {
   for (const close of opened.splice(0).reverse()) await close();
 }
@@ -75,14 +75,14 @@ export async function fakeServer(answer: (turn: Turn) => unknown): Promise<FakeS
   return server;
 }
 
-/** Says back what it was told, in two pieces. */
+/** Echoes the message in two pieces. */
 export function parrot(turn: Turn): void {
   turn.chunk("You said: ");
   turn.chunk(turn.message);
   turn.end();
 }
 
-/** The client in this process, and a server for it. */
+/** The client in this process, with a server. */
 export async function connected(answer: (turn: Turn) => unknown, options: ConnectedOptions = {}): Promise<Connected> {
   const { isPerson = false, isLogged = false, token, stdin, server = await fakeServer(answer), ...others } = options;
   const { url = server.url, ...rest } = others;
@@ -93,7 +93,7 @@ export async function connected(answer: (turn: Turn) => unknown, options: Connec
     for (const one of waiting) one();
   };
   const [stdout, stderr] = [recorder(isPerson, look), recorder(isPerson && !isLogged, look)];
-  // What readline draws: the prompt and what is typed.
+  // Without readline's drawing of the prompt and input.
   const drawn = new PassThrough();
   drawn.resume();
   const code = runConnect(

@@ -9,19 +9,19 @@ export interface Asked {
   readonly params: Json;
 }
 
-/** One answer, as a test writes it. */
+/** One answer, scripted by a test. */
 export interface Turn {
   readonly message: string;
   readonly messageId: string;
   chunk(text: string, more?: Json): void;
-  /** The last chunk; `kept` is how it is played again, when that is not the whole answer. */
+  /** The last chunk; `kept` is what a replay has, if it differs from the whole answer. */
   end(reason?: string, text?: string, kept?: Json): void;
-  /** Resolves with what the client provided. */
+  /** Resolves with the client's result. */
   call(toolName: string, args: unknown, more?: Json): Promise<Json>;
   notify(method: string, params: Json): void;
-  /** Cuts the connection without a word; what is said from now on is not heard. */
+  /** Cuts the connection silently; later chunks are lost. */
   cut(): void;
-  /** Resolves when the client has come back. */
+  /** Resolves when the client has reconnected. */
   resumed(): Promise<void>;
   cancelled: Promise<void>;
 }
@@ -33,9 +33,9 @@ export interface FakeServer {
   of(method: string): readonly Json[];
   until(holds: () => boolean): Promise<void>;
   sockets(): readonly WebSocket[];
-  /** Handshakes are refused with this status until it is `undefined`. */
+  /** Refuses handshakes with this status until it is `undefined`. */
   refuse(status: number | undefined): void;
-  /** Takes the place of the answer to a method; `undefined` keeps it. */
+  /** Replaces the response to a method; `undefined` keeps it. */
   respond: (
     asked: Asked,
     socket: WebSocket,
@@ -53,7 +53,7 @@ interface Session {
   cancel: () => void;
 }
 
-/** The other side of `/ws`, as small as the tests allow. The answers are the test's. */
+/** A minimal server side of `/ws`. The test scripts its answers. */
 export async function createFakeServer(answer: (turn: Turn) => unknown): Promise<FakeServer> {
   const http = createServer((_, response) => response.writeHead(404).end());
   const server = new WebSocketServer({ noServer: true });
@@ -99,7 +99,7 @@ export async function createFakeServer(answer: (turn: Turn) => unknown): Promise
 
   const say = (socket: WebSocket, frame: object): void => socket.send(JSON.stringify({ jsonrpc: "2.0", ...frame }));
 
-  /** `kept`: what is played again, when it is not what is said now. */
+  /** `kept`: what a replay has, if it differs from now. */
   function tell(session: Session, method: string, params: Json, kept?: Json | true): void {
     const seq = kept === undefined ? {} : { seq: ++session.seq };
     const frame = { method, params: { sessionId: session.id, ...params, ...seq } };

@@ -22,7 +22,7 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** What a person reads, with the address left out. */
+/** The message without the address. */
 async function faultAt(address: string): Promise<unknown> {
   const open = socketTo({ url: new URL(address), token: undefined, tokenWords: "Here it comes from." });
   const events = { text: () => undefined, closed: () => undefined };
@@ -33,7 +33,7 @@ async function faultAt(address: string): Promise<unknown> {
   return fault.replace(address, "A");
 }
 
-/** Says this to whoever comes, and hangs up. */
+/** Sends this to every client, and disconnects. */
 const saying = (text: string) =>
   listening(
     createServer((socket) => {
@@ -43,7 +43,7 @@ const saying = (text: string) =>
   );
 
 describe("the first connection", () => {
-  test("that is refused says how a server is started", async () => {
+  test("if refused, says how to start a server", async () => {
     const server = createServer();
     const port = await listening(server);
     await new Promise((resolve) => servers.pop()?.close(resolve));
@@ -59,7 +59,7 @@ describe("the first connection", () => {
     [503, "A accepts no connections now (503): it is stopping, or has too many."],
     [200, "A is not a WebSocket: it answered with HTTP 200."],
     [302, "A is not a WebSocket: it answered with HTTP 302."],
-  ])("that is answered with %i", async (status, words) => {
+  ])("if answered with %i", async (status, words) => {
     const server = await fakeServer(parrot);
     server.refuse(status);
     expect(await faultAt(server.url)).toBe(words);
@@ -73,7 +73,7 @@ describe("the first connection", () => {
       "Cannot reach A: it is not a WebSocket.",
     ],
     ["nothing", "", "Cannot reach A: the other side closed the connection."],
-  ])("that is answered with %s", async (_, text, words) => {
+  ])("if answered with %s", async (_, text, words) => {
     const port = await saying(text);
     expect(await faultAt(`ws://127.0.0.1:${port}/ws`)).toBe(words);
   });
@@ -85,7 +85,7 @@ describe("the first connection", () => {
     );
   });
 
-  test("with TLS to a server that nobody vouches for", async () => {
+  test("with TLS to a server with an untrusted certificate", async () => {
     const folder = mkdtempSync(join(tmpdir(), "tinman-tls-"));
     try {
       const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
@@ -106,7 +106,7 @@ describe("the first connection", () => {
     ["EAI_AGAIN", "the host's name could not be looked up"],
     ["EHOSTUNREACH", "no route to the host"],
     ["EMFILE", "what the system says"],
-  ])("that fails with %s", (code, words) => {
+  ])("if it fails with %s", (code, words) => {
     const error = Object.assign(new Error("what the system says"), { code });
     const fault = `Cannot reach A: ${words}.`;
     expect(faultOfError(error, "A").message).toBe(fault);

@@ -18,7 +18,7 @@ afterEach(async () => {
   }
 });
 
-/** The server of `/ws`, with a model that says what the test wants. */
+/** The server of `/ws`, with a scripted model. */
 async function ownServer(replies: readonly FakeReply[]) {
   const { server } = serve(replies);
   const sockets = new WebSocketServer({ host: "127.0.0.1", port: 0, path: "/ws" });
@@ -41,7 +41,7 @@ async function ownServer(replies: readonly FakeReply[]) {
   };
 }
 
-/** Says one text, waits, and says the other. */
+/** Sends one text, waits, then sends the other. */
 function inTwo(first: string, second: string): { readonly reply: FakeReply; goOn(): void } {
   let goOn = (): void => undefined;
   const gate = new Promise<void>((resolve) => {
@@ -66,21 +66,21 @@ const callsAdd: readonly ModelEvent[] = [
 const start = { userId: "ann", sessionParams: { tools: [{ name: "add" }] } };
 
 describe("with Tinman's own server", () => {
-  test("lines are answered, one after the other", async () => {
+  test("answers lines one after the other", async () => {
     const { url } = await ownServer([says("Hi."), says("Yes.")]);
     const { code, stdout, stderr } = await connected(parrot, { url, stdin: "hello\nagain\n" });
     expect([await code, stdout.text()]).toEqual([0, "Hi.\nYes.\n"]);
     expect(stderr.text()).toMatch(/^\[Session (\S+): active, started\]\n\[Session \1: stopped, completed\]\n$/);
   });
 
-  test("a tool call is answered by a command", async () => {
+  test("a command answers a tool call", async () => {
     const { url } = await ownServer([callsAdd, says("It is 3.")]);
     const { code, stdout, stderr } = await connected(parrot, { url, stdin: "hello\n", start, toolCommand: "echo 3" });
     expect([await code, stdout.text()]).toEqual([0, "Let me see. It is 3.\n"]);
     expect(stderr.text()).toMatch(/\[Tool call \S+: add \{"a":1,"b":2\}\]\n/);
   });
 
-  test("an answer goes on after the connection was lost, in its first reply and in its second", async () => {
+  test("an answer continues after a lost connection, in its first reply and in its second", async () => {
     const [first, second] = [inTwo("one ", "two. "), inTwo("three ", "four.")];
     const { url, cut } = await ownServer([first.reply, callsAdd, second.reply]);
     const { code, stdout, said, input } = await connected(parrot, { url, start, toolCommand: "echo 3" });
@@ -98,7 +98,7 @@ describe("with Tinman's own server", () => {
     expect([await code, stdout.text()]).toEqual([0, "one two. \nLet me see. three four.\n"]);
   });
 
-  test("an answer that fails is told by the exit code", async () => {
+  test("a failed answer sets the exit code", async () => {
     const { url } = await ownServer([
       [{ type: "error", failure: { code: "model_failed", message: "no" }, retryable: false }],
     ]);
@@ -106,7 +106,7 @@ describe("with Tinman's own server", () => {
     expect([await code, stdout.text()]).toEqual([1, ""]);
   });
 
-  test("a session is gone on with", async () => {
+  test("a session can be continued", async () => {
     const { url } = await ownServer([callsAdd, says("It is 3."), says("Yes.")]);
     const first = await connected(parrot, { url, start, stdin: "hello\n/result 3\n/quit\n" });
     expect(await first.code).toBe(0);

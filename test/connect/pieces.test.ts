@@ -21,11 +21,11 @@ describe("an address", () => {
     expect(parseAddress(given).href).toBe(expected);
   });
 
-  test.each(["", "ws://", "ftp://example.org/ws", "ws://ann:secret@example.org/ws", "a b"])("%j is none", (given) => {
+  test.each(["", "ws://", "ftp://example.org/ws", "ws://ann:secret@example.org/ws", "a b"])("rejects %j", (given) => {
     expect(() => parseAddress(given)).toThrow(expect.objectContaining({ code: "usage" }));
   });
 
-  test("is this machine's, or not", () => {
+  test("is local or not", () => {
     const of = (host: string) => isLoopback(new URL(`ws://${host}/ws`));
     expect(["localhost", "127.0.0.1", "127.1.2.3", "[::1]"].map(of)).toEqual([true, true, true, true]);
     expect(["localhost.example.org", "10.0.0.1", "127.0.0.1.example.org", "[::2]", "0.0.0.0"].map(of)).toEqual(
@@ -70,7 +70,7 @@ describe("the text of an answer", () => {
       .map(({ print, isAnew, missing }) => (isAnew ? ["anew", print] : missing ? [missing, print] : print));
   };
 
-  test("is printed as it comes", () => {
+  test("is printed as it arrives", () => {
     expect(steps(piece("a"), piece("b"))).toEqual(["a", "b"]);
     expect(steps(piece("a", 0), piece("b", 1))).toEqual(["a", "b"]);
   });
@@ -80,29 +80,29 @@ describe("the text of an answer", () => {
     expect(steps(piece("abc", 0), snapshot("cde", 2, true))).toEqual(["abc", "de"]);
   });
 
-  test("is printed anew when a snapshot says something else", () => {
+  test("is printed again if a snapshot differs", () => {
     expect(steps(piece("abc", 0), snapshot("abX", 0), piece("Y", 3))).toEqual(["abc", ["anew", "abX"], "Y"]);
   });
 
-  test("waits when the snapshot is shorter, until it says the same or something else", () => {
+  test("waits on a shorter snapshot until later text matches or differs", () => {
     expect(steps(piece("abcd", 0), snapshot("ab", 0), piece("c", 2), piece("de", 3))).toEqual(["abcd", "", "", "e"]);
     expect(steps(piece("abcd", 0), snapshot("ab", 0), piece("X", 2))).toEqual(["abcd", "", ["anew", "abX"]]);
     expect(steps(piece("abcd", 0), snapshot("ab", 0, true))).toEqual(["abcd", ["anew", "ab"]]);
   });
 
-  test("is printed anew when its end is before what was printed", () => {
+  test("is printed again if its end is before what was printed", () => {
     expect(steps(piece("abcd", 0), snapshot("", 2, true))).toEqual(["abcd", ["anew", "ab"]]);
     expect(steps(piece("abcd", 0), snapshot("ab", 0), snapshot("", 2, true))).toEqual(["abcd", "", ["anew", "ab"]]);
     expect(steps(piece("abcd", 0), snapshot("", 0, true))).toEqual(["abcd", ["anew", ""]]);
     expect(steps(piece("abcd", 0), snapshot("", 4, true))).toEqual(["abcd", ""]);
   });
 
-  test("that is repeated is printed once", () => {
+  test("is printed once if it is repeated", () => {
     expect(steps(piece("abc", 0), piece("ab", 0), piece("d", 3))).toEqual(["abc", "", "d"]);
     expect(steps(piece("abc", 0), piece("bcd", 1))).toEqual(["abc", "d"]);
   });
 
-  test("may begin late, and a gap is told", () => {
+  test("can start late, with a note about the gap", () => {
     expect(steps(piece("c", 2), piece("d", 3))).toEqual(["c", "d"]);
     expect(steps(piece("a", 0), piece("d", 3), piece("e", 4))).toEqual(["a", [2, "d"], "e"]);
     expect(steps(piece("c", 2), snapshot("abcd", 0))).toEqual(["c", ["anew", "abcd"]]);
@@ -137,7 +137,7 @@ test("a text in pieces is as safe as the whole, wherever it is cut", () => {
   );
 });
 
-test("a reader that has stopped reading stops the server, and not for ever", async () => {
+test("a stalled reader slows the server, but not forever", async () => {
   const said: string[] = [];
   const stdout = recorder(false);
   const letGo = stdout.hold();

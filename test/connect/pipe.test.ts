@@ -10,7 +10,7 @@ async function finished(answer: (turn: Turn) => unknown, stdin: string, options:
 }
 
 describe("lines of a pipe", () => {
-  test("are messages, one after the other, and the session is stopped at the end", async () => {
+  test("are messages in order, and the end of input stops the session", async () => {
     const run = await finished(parrot, "hello\n\nand again\n");
     expect(run.stdout).toBe("You said: hello\nYou said: and again\n");
     expect(run.stderr).toBe("[Session s-1: active, started]\n[Session s-1: stopped, completed]\n");
@@ -23,7 +23,7 @@ describe("lines of a pipe", () => {
     ]);
   });
 
-  test("wait for the answer to the one before", async () => {
+  test("wait for the previous answer", async () => {
     let isRunning = false;
     const overlaps: boolean[] = [];
     const { code } = await finished(async (turn) => {
@@ -37,13 +37,13 @@ describe("lines of a pipe", () => {
     expect({ code, overlaps }).toEqual({ code: 0, overlaps: [false, false, false] });
   });
 
-  test("may begin with a slash, twice", async () => {
+  test("can begin with a slash, written twice", async () => {
     const { server, stdout } = await finished(parrot, "//etc is a folder");
     expect(server.of("sendUserMessage")).toEqual([{ sessionId: "s-1", message: "/etc is a folder" }]);
     expect(stdout).toBe("You said: /etc is a folder\n");
   });
 
-  test("may be commands", async () => {
+  test("can be commands", async () => {
     const { server, stdout, stderr, code } = await finished(
       parrot,
       "/sessions\n/capabilities\n/stop\nnew\n/quit\nnever\n",
@@ -61,7 +61,7 @@ describe("lines of a pipe", () => {
     ]);
   });
 
-  test("that are no commands are told, and make the run fail", async () => {
+  test("that are unknown commands are reported and fail the run", async () => {
     const { stdout, stderr, code } = await finished(parrot, "/nonsense\nhello\n");
     expect({ stdout, code }).toEqual({ stdout: "You said: hello\n", code: 1 });
     expect(stderr).toContain("[Unknown command /nonsense. /help lists the commands.]\n");
@@ -77,7 +77,7 @@ describe("the exit code", () => {
     ["cancelled", 1],
     ["denied", 5],
     ["completed", 0],
-  ])("of an answer that ended with %s is %i, and the next message is sent all the same", async (reason, expected) => {
+  ])("of an answer that ended with %s is %i, and the next message is still sent", async (reason, expected) => {
     const run = await finished((turn) => (turn.message === "1" ? turn.end(reason, "part") : parrot(turn)), "1\n2\n");
     expect({ code: run.code, stdout: run.stdout }).toEqual({ code: expected, stdout: "part\nYou said: 2\n" });
     expect(run.stderr.includes(`[The answer ended: ${reason}.]\n`)).toBe(reason !== "completed");
@@ -86,7 +86,7 @@ describe("the exit code", () => {
   test.each([
     ["timeout", 3, "[The answer ended: timeout.]\n"],
     ["completed", 0, ""],
-  ])("of an answer without any text, ended with %s, is %i, and nothing is printed", async (reason, expected, words) => {
+  ])("of an answer without text that ended with %s is %i, and nothing is printed", async (reason, expected, words) => {
     const { code, stdout, stderr } = await finished((turn) => turn.end(reason), "hello\n");
     expect({ code, stdout, stderr }).toEqual({
       code: expected,
@@ -98,7 +98,7 @@ describe("the exit code", () => {
   test.each([
     ["model_empty", "[The model returned an empty reply. (model_empty)]\n"],
     ["odd", "[The answer ended: odd.]\n"],
-  ])("of an answer that was completed with the code %s is 1", async (code, words) => {
+  ])("of an answer that completed with the code %s is 1", async (code, words) => {
     const run = await finished((turn) => {
       turn.notify("AIMessageChunkNotification", { chunk: "", isFinal: true, reason: "completed", code });
     }, "hello\n");
@@ -106,7 +106,7 @@ describe("the exit code", () => {
     expect(run.stderr).toContain(words);
   });
 
-  test("is also that of a status, for servers whose last chunk has no reason", async () => {
+  test("also comes from a status, for servers whose last chunk has no reason", async () => {
     const run = await finished((turn) => {
       turn.notify("AIMessageChunkNotification", { chunk: "", isFinal: true });
       turn.notify("SessionStatusNotification", { status: 3, reason: "timeout" });
@@ -115,7 +115,7 @@ describe("the exit code", () => {
     expect(run.stderr).toContain("[Session s-1: error, timeout]\n");
   });
 
-  test("of a message that the server does not take is 1", async () => {
+  test("of a message that the server rejects is 1", async () => {
     const { server, code, stderr, input } = await connected(parrot);
     server.respond = ({ method, params }) =>
       method === "sendUserMessage" && params.message === "1"
@@ -127,7 +127,7 @@ describe("the exit code", () => {
     expect(server.of("sendUserMessage").length).toBe(2);
   });
 
-  test("of a session that does not begin is 1", async () => {
+  test("of a session that fails to start is 1", async () => {
     const running = connected(parrot, { stdin: "hello\n", start: { userId: "ann", sessionParams: { model: "none" } } });
     const { server, code, stderr, stdout } = await running;
     server.respond = () => ({ error: { code: -32602, message: "Invalid params: there is no such model" } });
@@ -152,7 +152,7 @@ describe("the exit code", () => {
     expect(stdout.text()).toBe("endless\n");
   });
 
-  test("when the reader is gone is 141", async () => {
+  test("after the reader left is 141", async () => {
     const { code, said, stdout, input } = await connected((turn) => turn.chunk("endless"));
     input.write("hello\n");
     await said("endless");
@@ -160,7 +160,7 @@ describe("the exit code", () => {
     expect(await code).toBe(141);
   });
 
-  test("of a session that somebody else stops is 1", async () => {
+  test("of a session that another client stops is 1", async () => {
     const run = await finished((turn) => {
       turn.chunk("half");
       turn.notify("SessionStatusNotification", { status: 2, reason: "completed" });
@@ -172,12 +172,12 @@ describe("the exit code", () => {
 describe("what is printed", () => {
   const evil = "Hi\x1b]0;owned\x07\u202e";
 
-  test("is what the server sent, in a pipe", async () => {
+  test("is exactly what the server sent, in a pipe", async () => {
     const { stdout } = await finished((turn) => turn.end("completed", evil), "hello\n");
     expect(stdout).toBe(`${evil}\n`);
   });
 
-  test("waits for a slow reader, and nothing is lost", async () => {
+  test("waits for a slow reader without losing anything", async () => {
     const piece = "x".repeat(1_000);
     const { stdout, code, input, server } = await connected((turn) => {
       for (let count = 0; count < 500; count += 1) turn.chunk(piece);
@@ -190,7 +190,7 @@ describe("what is printed", () => {
     expect([await code, stdout.text()]).toEqual([0, `${piece.repeat(500)}\n`]);
   });
 
-  test("is one JSON line for every frame, when that is asked for", async () => {
+  test("is one JSON line per frame, on request", async () => {
     const { stdout, stderr, code } = await finished((turn) => turn.end("completed", evil), "hello\n", { isJson: true });
     const frames = stdout
       .trimEnd()
@@ -209,7 +209,7 @@ describe("what is printed", () => {
   });
 });
 
-test("the session begins with what was asked for, and the token is in the header", async () => {
+test("the session starts with the given settings, and the token is in the header", async () => {
   const start = { userId: "bob", sessionParams: { language: "de", tools: [{ name: "add" }] } };
   const { server } = await finished(parrot, "", { start, token: "secret" });
   expect(server.of("startSession")).toEqual([start]);

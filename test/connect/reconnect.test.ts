@@ -5,8 +5,8 @@ afterEach(closeAll);
 
 const back = "[The connection was lost (1006).]\n[Reconnecting in 0.001 s (1 of 10).]\n";
 
-describe("a connection that is lost", () => {
-  test("in the middle of an answer comes back, and only what is missing is printed", async () => {
+describe("a lost connection", () => {
+  test("reconnects in the middle of an answer, and prints only the missing part", async () => {
     const { server, code, stdout, stderr, said, input } = await connected(async (turn) => {
       turn.chunk("one ");
       await said("one ");
@@ -21,7 +21,7 @@ describe("a connection that is lost", () => {
     expect(stderr.text()).toContain(`${back}[Reconnected.]\n`);
   });
 
-  test("while an answer ended has the rest of it", async () => {
+  test("that missed the end of an answer prints the rest", async () => {
     const { code, stdout, said, input } = await connected(async (turn) => {
       turn.chunk("one ");
       await said("one ");
@@ -32,7 +32,7 @@ describe("a connection that is lost", () => {
     expect([await code, stdout.text()]).toEqual([0, "one two\n"]);
   });
 
-  test("and comes back with another text says so, and has it printed anew", async () => {
+  test("that gets a different text reports it and prints it again", async () => {
     const { server, code, stdout, stderr, said, input } = await connected(async (turn) => {
       turn.chunk("one ");
       await said("one ");
@@ -54,13 +54,13 @@ describe("a connection that is lost", () => {
   describe.each([
     ["a pipe", false],
     ["a terminal", true],
-  ])("to a server that was killed, in %s:", (_, isPerson) => {
+  ])("a lost connection to a killed server, in %s:", (_, isPerson) => {
     const differs = "[The answer printed above was wrong";
 
     test.each([
       ["that lost the last words of the answer", 4, "one \n", `${differs}. The server's version:]\n`],
       ["that lost all of it", 0, "", `${differs}: the server has none.]\n`],
-    ])("one %s says so, and what it has is printed anew", async (__, offset, anew, words) => {
+    ])("one %s reports it and prints the server's version", async (__, offset, anew, words) => {
       const { code, stdout, stderr, said, input } = await connected(
         async (turn) => {
           turn.chunk("one two");
@@ -98,7 +98,7 @@ describe("a connection that is lost", () => {
     expect(server.of("sendUserMessage").length).toBe(hasIt ? 1 : 2);
   });
 
-  test("because the server stops: what it does not take any more is sent to the next one", async () => {
+  test("to a stopping server sends rejected messages to the next one", async () => {
     const { server, code, stdout, input } = await connected(parrot);
     const draining = { error: { code: -32000, message: "The server is stopping.", data: { reason: "draining" } } };
     let refusals = 0;
@@ -115,7 +115,7 @@ describe("a connection that is lost", () => {
     expect(server.of("resumeSession").length).toBe(2);
   });
 
-  test("before a result was confirmed: it is sent again", async () => {
+  test("before a result was confirmed sends it again", async () => {
     const { server, code, stdout, input } = await connected(async (turn) => {
       const { result } = await turn.call("add", {});
       await turn.resumed();
@@ -132,7 +132,7 @@ describe("a connection that is lost", () => {
     expect(server.of("provideToolResult").length).toBe(2);
   });
 
-  test("is tried ten times, with growing pauses", async () => {
+  test("is retried ten times, with growing pauses", async () => {
     const pauses: number[] = [];
     const { server, code, stderr, input } = await connected(
       (turn) => {
@@ -156,7 +156,7 @@ describe("a connection that is lost", () => {
   test.each([
     [401, "rejected the token (401). No token given."],
     [403, "denied access (403)"],
-  ])("is not tried again when the server says %i", async (status, words) => {
+  ])("is not retried if the server answers %i", async (status, words) => {
     const { server, code, stderr, input } = await connected((turn) => {
       server.refuse(status);
       turn.cut();
@@ -171,7 +171,7 @@ describe("a connection that is lost", () => {
   test.each([
     [1008, "token revoked", "The server closed the connection (1008): token revoked."],
     [1009, "", "A message was too long for the server (1009)."],
-  ])("by code %i is lost for good", async (closeCode, reason, words) => {
+  ])("is permanent after code %i", async (closeCode, reason, words) => {
     const { server, code, stderr, input } = await connected(() => {
       for (const socket of server.sockets()) socket.close(closeCode, reason);
     });
@@ -181,7 +181,7 @@ describe("a connection that is lost", () => {
     expect(stderr.text()).not.toContain("Trying again");
   });
 
-  test("to a server that no longer knows the session ends the run", async () => {
+  test("to a server that lost the session ends the run", async () => {
     const { server, code, stderr, input } = await connected((turn) => turn.cut());
     server.respond = ({ method }) =>
       method === "resumeSession" ? { error: { code: -32602, message: "Invalid params" } } : undefined;
@@ -190,7 +190,7 @@ describe("a connection that is lost", () => {
     expect(stderr.text()).toContain("tinman: The session s-1 could not be resumed: Invalid params\n");
   });
 
-  test("and lost again while it is restored is tried again", async () => {
+  test("is retried if it is lost again while reconnecting", async () => {
     const { server, code, stdout, input } = await connected(async (turn) => {
       turn.cut();
       await turn.resumed();
@@ -206,7 +206,7 @@ describe("a connection that is lost", () => {
     expect([await code, stdout.text()]).toEqual([0, "You said: hello\n"]);
   });
 
-  test("does not keep somebody who wants to leave, nor a tool's result that cannot be delivered", async () => {
+  test("lets a user leave despite an undeliverable tool result", async () => {
     const { server, code, said, input } = await connected(
       (turn) => {
         void turn.call("add", {});
@@ -226,7 +226,7 @@ describe("a connection that is lost", () => {
     expect(await code).toBe(0);
   });
 
-  test("does not keep a client that is told to leave", async () => {
+  test("lets a terminated client leave", async () => {
     const { server, code, said, signal, input } = await connected(
       (turn) => {
         server.refuse(503);
@@ -241,8 +241,8 @@ describe("a connection that is lost", () => {
   });
 });
 
-describe("a session that is gone on with", () => {
-  test("is played again, and then takes messages", async () => {
+describe("a resumed session", () => {
+  test("is replayed, and then accepts messages", async () => {
     const server = await fakeServer(parrot);
     const first = await connected(parrot, { server, stdin: "hello\n/quit\n" });
     expect(await first.code).toBe(0);
@@ -254,7 +254,7 @@ describe("a session that is gone on with", () => {
     expect(server.of("resumeSession")).toEqual([{ sessionId: "s-1" }, { sessionId: "s-1", afterSeq: 6 }]);
   });
 
-  test("is left only when its running answer has ended", async () => {
+  test("is left only after its running answer has ended", async () => {
     let finish = (): void => undefined;
     const server = await fakeServer((turn) => {
       turn.chunk("begun, ");
@@ -271,7 +271,7 @@ describe("a session that is gone on with", () => {
     expect([await second.code, second.stdout.text()]).toEqual([0, "begun, done\n"]);
   });
 
-  test("has its old tool calls shown, and only one that still waits answered", async () => {
+  test("shows old tool calls, and asks only about one still waiting", async () => {
     const server = await fakeServer(async (turn) => {
       const { result } = await turn.call("add", { turn: turn.message });
       turn.end("completed", String(result));
@@ -291,7 +291,7 @@ describe("a session that is gone on with", () => {
     ]);
   });
 
-  test("and that nobody knows is a failure", async () => {
+  test("fails if it is unknown", async () => {
     const { code, stderr } = await connected(parrot, { stdin: "", resume: { sessionId: "none" } });
     expect([await code, stderr.text()]).toEqual([1, "tinman: Invalid params\n"]);
   });

@@ -6,7 +6,7 @@ afterEach(closeAll);
 const ctrlC = "\x03";
 const ctrlD = "\x04";
 
-describe("somebody at a terminal", () => {
+describe("a person at a terminal", () => {
   test("types messages, and leaves with Ctrl-D, which stops the session", async () => {
     const { server, code, stdout, said, input } = await connected(parrot, { isPerson: true });
     await said("active, started");
@@ -19,7 +19,7 @@ describe("somebody at a terminal", () => {
     expect(server.asked.at(-1)).toEqual({ method: "stopSession", params: { sessionId: "s-1" } });
   });
 
-  test("gets the last message back with the arrow up", async () => {
+  test("recalls the last message with the up arrow", async () => {
     const { code, said, input } = await connected(parrot, { isPerson: true });
     await said("active, started");
     input.write("hello\r");
@@ -30,7 +30,7 @@ describe("somebody at a terminal", () => {
     expect(await code).toBe(0);
   });
 
-  test("sees nothing that a terminal would act on", async () => {
+  test("sees no control characters", async () => {
     const { code, stdout, stderr, said, input } = await connected(
       async (turn) => {
         turn.chunk("Hi\x1b]0;ow");
@@ -50,7 +50,7 @@ describe("somebody at a terminal", () => {
     expect(stderr.text()).toContain('[Tool call call-1: \\u{9b}2J "\\u{202e}"]\n[The answer ended: \\u{1b}[2J.]\n');
   });
 
-  test("answers tool calls, by id and without one", async () => {
+  test("answers tool calls, with and without an id", async () => {
     const { server, code, said, input } = await connected(
       async (turn) => {
         const results = await Promise.all([turn.call("a", {}), turn.call("b", {}), turn.call("c", {})]);
@@ -74,7 +74,7 @@ describe("somebody at a terminal", () => {
     expect(await code).toBe(0);
   });
 
-  test("cancels the answer with Ctrl-C, and leaves with the next one; the session stays", async () => {
+  test("cancels the answer with Ctrl-C and leaves with the next one, which keeps the session", async () => {
     const { server, code, stderr, said, input } = await connected(
       async (turn) => {
         turn.chunk("endless ");
@@ -100,7 +100,7 @@ describe("somebody at a terminal", () => {
     expect(stderr.text().endsWith("[The session is kept. Resume it with --resume s-1 --after 5]\n")).toBe(true);
   });
 
-  test("leaves with the second Ctrl-C also when the server does not cancel", async () => {
+  test("leaves with the second Ctrl-C even if the server does not cancel", async () => {
     const { code, said, input } = await connected((turn) => turn.chunk("endless"), { isPerson: true });
     await said("active, started");
     input.write("hello\r");
@@ -111,7 +111,7 @@ describe("somebody at a terminal", () => {
     expect(await code).toBe(130);
   });
 
-  test("may say more while an answer runs", async () => {
+  test("can type while an answer is running", async () => {
     const { server, code, stdout, said, input } = await connected(
       async (turn) => {
         turn.chunk(turn.message);
@@ -129,7 +129,7 @@ describe("somebody at a terminal", () => {
     expect([await code, stdout.text()]).toEqual([0, "one\ntwo\n"]);
   });
 
-  test("changes the session, and is told what a line can be", async () => {
+  test("changes the session, and gets help about commands", async () => {
     const { server, code, said, input } = await connected(parrot, { isPerson: true });
     await said("active, started");
     input.write("/stop\r");
@@ -153,7 +153,7 @@ describe("somebody at a terminal", () => {
     expect(await code).toBe(0);
   });
 
-  test("is left by SIGTERM without a stop of the session", async () => {
+  test("leaves by SIGTERM without stopping the session", async () => {
     const { server, code, said, signal } = await connected(parrot, { isPerson: true });
     await said("active, started");
     signal("SIGTERM");

@@ -9,7 +9,7 @@ import type { Turn } from "./fake-server.ts";
 
 afterEach(closeAll);
 
-/** Calls two tools at once, and says what came of it. */
+/** Calls two tools at once, and prints their results. */
 async function calculate(turn: Turn): Promise<void> {
   const results = await Promise.all([turn.call("add", { a: 1, b: "\x1b[2J" }), turn.call("now", [])]);
   turn.end("completed", results.map(({ result, isError }) => `${result}${isError === true ? "!" : ""}`).join(" "));
@@ -28,7 +28,7 @@ describe("a tool call", () => {
     expect(stderr.text()).toContain('[Tool call call-1: add {"a":1,"b":"\\u001b[2J"}]\n[Tool call call-2: now []]\n');
   });
 
-  test("that nobody answers is an error, and the next line is still a message", async () => {
+  test("without an answer fails, and the next line is still a message", async () => {
     let turns = 0;
     const { server, code, stdout } = await connected(
       async (turn) => {
@@ -42,7 +42,7 @@ describe("a tool call", () => {
     expect(server.of("provideToolResult").map(({ isError }) => isError)).toEqual([true, true]);
   });
 
-  test("at the end of the pipe is an error", async () => {
+  test("at the end of the pipe fails", async () => {
     const { code, stdout } = await connected(calculate, { stdin: "hello" });
     expect([await code, stdout.text()]).toEqual([0, `${nobodyRunsTools}! ${nobodyRunsTools}!\n`]);
   });
@@ -61,7 +61,7 @@ describe("a tool call", () => {
     expect(stderr.text()).toContain('[The server runs Execute {"command":"ls"}]\n[Execute gave: a b]\n');
   });
 
-  test("whose result the server does not want is told", async () => {
+  test("whose result the server rejects is reported", async () => {
     const { server, code, stderr, input } = await connected((turn) => {
       void turn.call("add", {});
     }, {});
@@ -82,7 +82,7 @@ describe("a tool call", () => {
 });
 
 describe("a command for tool calls", () => {
-  test("reads the call and says the result; another exit code is an error", async () => {
+  test("reads the call and prints the result; a non-zero exit code is an error", async () => {
     const { code, stdout } = await connected(calculate, {
       stdin: "hello\n",
       toolCommand: 'read -r call; case "$call" in *add*) printf %s "$call";; *) echo out; echo err >&2; exit 7;; esac',
@@ -94,7 +94,7 @@ describe("a command for tool calls", () => {
     ]);
   });
 
-  test("that runs when the client is told to leave is ended with all that it started", async () => {
+  test("that is running when the client is terminated ends with everything it started", async () => {
     const folder = await mkdtemp(join(tmpdir(), "tinman-connect-"));
     try {
       const command = `sleep 600 & echo $! > ${folder}/pid; mv ${folder}/pid ${folder}/started; wait`;
@@ -113,7 +113,7 @@ describe("a command for tool calls", () => {
     }
   });
 
-  test("takes only so long", async () => {
+  test("times out", async () => {
     const never = new AbortController().signal;
     expect(await runToolCommand("echo begun; sleep 600", {}, never, { timeoutMs: 300 })).toEqual({
       result: "begun\n\nIt timed out after 0.3 s.",
@@ -121,7 +121,7 @@ describe("a command for tool calls", () => {
     });
   });
 
-  test("does not hear the token, and its result fits into a frame", async () => {
+  test("does not get the token, and its result fits into a frame", async () => {
     process.env.TINMAN_TOKEN = "secret";
     try {
       const never = new AbortController().signal;
@@ -151,7 +151,7 @@ describe("text before and after a tool call", () => {
   test.each([
     ["at a terminal", {}],
     ["at a terminal whose standard error goes to a file", { isLogged: true }],
-  ])("stands on lines of its own %s", async (_, options) => {
+  ])("is on separate lines %s", async (_, options) => {
     const { code, stdout, stderr, said, input } = await connected(run, {
       ...options,
       isPerson: true,
@@ -167,13 +167,13 @@ describe("text before and after a tool call", () => {
     );
   });
 
-  test("is in a pipe as it came", async () => {
+  test("is unchanged in a pipe", async () => {
     const { code, stdout } = await connected(run, { stdin: "hello\n/result 3\n" });
     expect([await code, stdout.text()]).toEqual([0, "I'll run it.It gave 3.Wait.Done.\n"]);
   });
 });
 
-/** It is killed, and its new parent may take a moment to notice. */
+/** It was killed, and its new parent can take a moment to reap it. */
 async function isGone(pid: number): Promise<boolean> {
   for (let tries = 0; tries < 200; tries += 1) {
     const state = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");

@@ -10,7 +10,7 @@ import { builtinTools } from "../../src/tools/all.ts";
 
 const page = readFileSync("docs/acp.md", "utf8");
 
-/** The cells of the rows of the tables below a heading; those of the heads are left out. */
+/** The cells of the table rows below a heading, without the header rows. */
 function rows(heading: string): readonly (readonly string[])[] {
   const section = page.slice(page.indexOf(`\n## ${heading}\n`) + 1).split(/\n## /)[0] ?? "";
   const tables = [...section.matchAll(/(?:^\|.*\n)+/gm)].map(([table]) => table.trimEnd().split("\n").slice(2));
@@ -24,33 +24,33 @@ const model = { id: "m", displayName: "M", reasoningEfforts: ["none", "high"] } 
 const settings = { modelId: "m", interactionMode: "auto", autonomyLevel: "off" } as unknown as Settings;
 const state = sessionState(settings, [model]);
 
-it("the modes and their names are those of the source", () => {
+it("the modes and their names match the source", () => {
   const shown = rows("Modes").map(([id, name]) => [words(id).join(), name]);
   expect(shown).toEqual(state.modes.availableModes.map(({ id, name }) => [id, name]));
 });
 
-it("so are the config options", () => {
+it("the config options match the source", () => {
   const shown = rows("Config options").map(([id, category]) => [words(id).join(), words(category).join()]);
   expect(shown).toEqual(state.configOptions.map(({ id, category }) => [id, category]));
 });
 
-it("so are the slash commands", async () => {
+it("the slash commands match the source", async () => {
   expect(firsts("Slash commands")).toEqual((await advertised(undefined)).map(({ name }) => `/${name}`));
 });
 
-it("so are the options of the command", () => {
+it("the options of the command match the source", () => {
   const program = new Command();
   defineAcp(program, async () => undefined);
   const options = program.commands[0]?.options.map(({ short, long }) => short ?? long);
   expect(firsts("Options").toSorted()).toEqual(options?.toSorted());
 });
 
-it("so are the tools, and how a call of each looks", () => {
+it("the tools match the source, and how a call of each looks", () => {
   const shown = rows("What is shown").filter((cells) => cells.length === 4);
   const kinds = shown.flatMap(([name = "", kind]) => (name === "any other" ? [] : [[name, words(kind).join()]]));
   const ofSource = builtinTools.map(({ name }) => [name, viewOf(name, {}, "/").kind]);
   const named = kinds.map(([name]) => name);
-  // TodoWrite is a plan, and no call. Tools without a kind of their own can do without a row.
+  // TodoWrite is shown as a plan. Tools of the kind `other` need no row.
   const needed = ofSource.filter(
     ([name = "", kind]) => name !== "TodoWrite" && (kind !== "other" || named.includes(name)),
   );

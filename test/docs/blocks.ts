@@ -1,7 +1,7 @@
-/** One fenced block of a page, with what the comments before it ask for. */
+/** A fenced block of a page, with the directives from the comments before it. */
 export interface Block {
   readonly page: string;
-  /** Of the opening fence; counts from 1. */
+  /** Line of the opening fence, from 1. */
   readonly line: number;
   readonly language: string;
   readonly text: string;
@@ -31,7 +31,7 @@ export interface Directives {
   readonly fileName?: string;
   readonly isOutput: boolean;
   readonly noRun?: string;
-  /** Directives that cannot be read. */
+  /** Malformed directives. */
   readonly faults: readonly string[];
 }
 
@@ -116,7 +116,7 @@ function readDirective(found: Directives, text: string): Directives {
   return fault("there is no such directive");
 }
 
-/** Does the output look like the block that shows it? `…` stands for any text, over any number of lines. */
+/** Whether the output matches the block that shows it. `…` stands for any text over any number of lines. */
 export function looksLike(shown: string, output: string): boolean {
   const [first = "", ...rest] = shown.trimEnd().split("…");
   const text = output.trimEnd();

@@ -3,7 +3,7 @@ import { parseAllDocuments } from "yaml";
 import { type Block, looksLike } from "./blocks.ts";
 import { type Program, type Runnable, runBlock, shellFault } from "./run-block.ts";
 
-/** `skipped` says which programs are missing; `faults` what is wrong, for a person. */
+/** `skipped`: the missing programs. `faults`: messages for a person. */
 export interface Verdict {
   readonly faults: readonly string[];
   readonly missing: readonly string[];
@@ -18,15 +18,15 @@ const runnable: Readonly<Record<string, Runnable>> = {
   python: "python",
 };
 
-/** For people only. `console` shows a dialogue, prompt signs included; `lua` and `elisp` are settings of editors. */
+/** Not runnable. `console` shows a dialogue with prompts; `lua` and `elisp` are editor settings. */
 const prose: ReadonlySet<string> = new Set(["text", "console", "diff", "markdown", "lua", "elisp"]);
 
-/** Whether a block is a program that the page does not keep from being run. */
+/** Whether a block is a program that the page allows to run. */
 export function isRunnable({ language, directives }: Block): boolean {
   return language in runnable && directives.noRun === undefined && directives.fileName === undefined;
 }
 
-/** Checks one block of a page: its directives, its syntax and, unless it says no, that it does what the page says. */
+/** Checks a block: its directives, its syntax, and unless it opts out, that it does what the page says. */
 export async function checkBlock(
   block: Block,
   page: readonly Block[],
@@ -71,7 +71,7 @@ function programOf(block: Block, kind: Runnable, page: readonly Block[]): Progra
   };
 }
 
-/** The block that shows this one's output: the next one, when it says so. */
+/** The block with this one's expected output: the next one, if marked so. */
 function outputAfter(block: Block, page: readonly Block[]): string | undefined {
   const next = page[page.indexOf(block) + 1];
   return next?.directives.isOutput ? next.text : undefined;

@@ -10,7 +10,7 @@ const notRun: string[] = [];
 
 const outcomes = new Map<string, ReturnType<typeof runBlock>>();
 
-/** A block that stands on two pages, as in both languages of one page, is run once and compared with what each says. */
+/** A block on two pages, as in both languages, runs once and is compared with both. */
 const runOnce: typeof runBlock = (program, tinman) => {
   const key = JSON.stringify(program);
   const outcome = outcomes.get(key) ?? runBlock(program, tinman);
@@ -21,7 +21,7 @@ const runOnce: typeof runBlock = (program, tinman) => {
 /** Where the short run tries an example in Python, if anywhere. */
 const isPython = ({ language, text }: Block): boolean => language === "python" || text.includes("python3");
 
-/** In the short run every third block of a page that has more than a few: of the others the syntax is checked. */
+/** The short run runs every third block of long pages, and only checks the syntax of the others. */
 const fewBlocks = 3;
 function forThisRun(blocks: readonly Block[]): ReadonlySet<Block> {
   const run = blocks.filter((block) => isRunnable(block));
@@ -56,7 +56,7 @@ describe.each(pages())("%s", (page) => {
     expect(faults.join("\n")).toBe("");
   });
 
-  it("is a page with a title", () => {
+  it("has a title", () => {
     expect(readFileSync(page, "utf8")).toMatch(/^# \S/);
   });
 });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { blocksOf, looksLike } from "./blocks.ts";
 import { checkBlock } from "./check-block.ts";
 
-/** Stands in for the built program: says its arguments, ends with the code in the first one if that is a number. */
+/** A stand-in for the built program: prints its arguments, and exits with the first one if it is a number. */
 const stand = `process.stdout.write(process.argv.slice(2).join(" ") + "\\n"); process.exitCode = Number(process.argv[2]) || 0;\n`;
 let folder: string;
 let program: string;
@@ -24,7 +24,7 @@ function page(...blocks: readonly Written[]) {
   return blocksOf("page.md", `# Page\n\n${text.join("\nWords.\n\n")}`);
 }
 
-/** What is wrong with the last block. */
+/** The faults of the last block. */
 async function faultsOf(...blocks: readonly Written[]) {
   const all = page(...blocks);
   const last = all.findLast(({ directives }) => !directives.isOutput);
@@ -115,12 +115,12 @@ describe("the runner of documentation blocks", () => {
     expect(await faultsOf([comments, language, text])).toHaveLength(1);
   });
 
-  it("gives a block the files that earlier blocks of the page show", async () => {
+  it("gives a block the files of earlier blocks on the page", async () => {
     const plan = ["<!-- file: plan.yaml -->", "yaml", "a: 1"] as const;
     expect(await faultsOf(plan, ['<!-- run: prints "a: 1" -->', "sh", "cat plan.yaml"])).toEqual([]);
   });
 
-  it("continues a shell, and only when told to", async () => {
+  it("continues a shell only on request", async () => {
     const first = ["", "sh", "id=7; echo first"] as const;
     const second = ["<!-- run: continues -->", "sh", 'echo "$id"'] as const;
     const shown = ["<!-- output -->", "text", "7"] as const;
@@ -136,7 +136,7 @@ describe("the runner of documentation blocks", () => {
     );
   });
 
-  it("takes … for anything and nothing else for a pattern", () => {
+  it("treats … as a wildcard and nothing else as a pattern", () => {
     expect(looksLike('{"id":"…","a":[1]}\n', '{"id":"5","a":[1]}')).toBe(true);
     expect(looksLike('{"id":"…","a":[1]}\n', '{"id":"5","a":1}')).toBe(false);
     expect(looksLike("a.c", "abc")).toBe(false);
@@ -157,7 +157,7 @@ describe("the runner of documentation blocks", () => {
     expect({ faults, missing }).toEqual({ faults: [], missing: [] });
   });
 
-  it("names the program that is missing instead of failing", async () => {
+  it("names the missing program instead of failing", async () => {
     const [block] = page(["", "sh", "echo 1 | jq ."]);
     if (!block) throw new Error("no block");
     const path = process.env.PATH;

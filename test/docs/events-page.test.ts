@@ -7,7 +7,7 @@ const events = Object.entries(isStored);
 const durable = events.flatMap(([type, stored]) => (stored ? [type] : []));
 const live = events.flatMap(([type, stored]) => (stored ? [] : [type]));
 
-/** Table rows below a heading, up to the next one: their cells. */
+/** The cells of the table rows below a heading, up to the next heading. */
 function rowsBelow(page: string, heading: string): readonly (readonly string[])[] {
   const [, section = ""] = readFileSync(page, "utf8").split(`\n## ${heading}\n`);
   const lines = (section.split("\n## ")[0] ?? "").split("\n").filter((line) => line.startsWith("|"));
@@ -16,7 +16,7 @@ function rowsBelow(page: string, heading: string): readonly (readonly string[])[
 
 const codeIn = (cell = ""): readonly string[] => Array.from(cell.matchAll(/`([a-z._A-Z]+)`/g), ([, word = ""]) => word);
 
-it("the architecture page names every event, on the right side", () => {
+it("the architecture page lists every event, in the right column", () => {
   const rows = rowsBelow("docs/architecture.md", "Events");
   expect(rows.flatMap(([cell]) => codeIn(cell)).toSorted()).toEqual(durable.toSorted());
   expect(rows.flatMap(([, cell]) => codeIn(cell)).toSorted()).toEqual(live.toSorted());

@@ -9,7 +9,7 @@ describe.each(pages())("%s", (page) => {
   const text = readFileSync(page, "utf8");
   const prose = text.replace(/^(```|~~~)[\s\S]*?^\1/gm, "");
 
-  it("links to what is there", () => {
+  it("has no broken links", () => {
     const targets = [...prose.matchAll(/\]\(([^()\s]+)\)/g)].map((match) => match[1] ?? "");
     const dead = targets.filter((target) => !/^[a-z]+:/.test(target)).filter((target) => !leadsSomewhere(page, target));
     expect(dead).toEqual([]);
@@ -31,7 +31,7 @@ function leadsSomewhere(page: string, target: string): boolean {
   return headings.includes(anchor);
 }
 
-/** How forges name a heading. */
+/** A heading's anchor, as forges generate it. */
 function slug(heading: string): string {
   return heading
     .toLowerCase()

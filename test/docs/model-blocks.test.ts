@@ -17,7 +17,7 @@ import { isFullRun } from "../full-run.ts";
 
 const page = readFileSync("docs/models.md", "utf8");
 
-/** Configurations that the page says were checked. */
+/** Configurations that the page claims were checked. */
 const blocks = [...page.matchAll(/<!-- model-block: (.+?) -->\n```yaml\n([\s\S]*?)```/g)].map(
   ([whole, name = "", text = ""]) => ({ name, text, line: page.slice(0, page.indexOf(whole)).split("\n").length + 1 }),
 );
@@ -32,7 +32,7 @@ interface Entry {
 
 const dialects: Readonly<Record<string, OpenAIChatOptions>> = { ...chatDialects, openrouter: chatDialects.openRouter };
 
-/** A server like the one that the block is about, and the address as it is to be configured. */
+/** A server of the kind that the block is about, and the address to configure. */
 async function serve({ provider, model, apiKey }: Entry): Promise<{ server: ProviderServer; address: string }> {
   const { wire } = providers.find(({ id }) => id === provider) as Provider;
   const models = [model];
@@ -64,7 +64,7 @@ describe("the configurations of the page", () => {
   });
   afterEach(() => bench.remove());
 
-  test("there is one for every provider, and each is a block of its own", () => {
+  test("there is one for every provider, each in its own block", () => {
     expect(blocks.map(({ name }) => name).filter((name) => !providers.some(({ id }) => id === name))).toEqual([
       "all keys",
     ]);
@@ -72,7 +72,7 @@ describe("the configurations of the page", () => {
     expect(page.match(/```yaml/g)?.length).toBe(blocks.length);
   });
 
-  test("the table of presets is that of the source", () => {
+  test("the table of presets matches the source", () => {
     const [section = ""] = (page.split("\n### Presets\n")[1] ?? "").split("\n## ");
     const rows = section.split("\n").filter((line) => line.startsWith("| `"));
     expect(rows.map((row) => row.split(" | ").map((cell) => cell.replace(/^\| | \|$/g, "")))).toEqual(
@@ -84,7 +84,7 @@ describe("the configurations of the page", () => {
     );
   });
 
-  // Each is a process, and many providers speak the same wire: of those the short run tries every second one.
+  // Each is a process, and many providers share a wire: the short run tries every second one of those.
   const isAlike = (name: string) => providers.some(({ id, wire }) => id === name && wire === "openai-chat");
   const tried = blocks.filter(({ name }, index) => isFullRun || !isAlike(name) || index % 2 === 0);
 
@@ -116,7 +116,7 @@ describe("the configurations of the page", () => {
     }
   });
 
-  test("cost is told where prices are configured", async () => {
+  test("cost is reported if prices are configured", async () => {
     const block = blocks.find(({ name }) => name === "all keys");
     const config = parse(block?.text ?? "") as { models: { entries: Entry[] } };
     const [entry] = config.models.entries;
@@ -156,7 +156,7 @@ function rows(heading: string): readonly (readonly string[])[] {
     );
 }
 
-test("the table of presets is the one of the source", () => {
+test("the table of presets matches the source", () => {
   const expected = providers.map(({ id, name, keyVariables, isLocal, baseUrl }) => {
     const variables = keyVariables.map((variable) => `\`${variable}\``);
     const key = [...variables, ...(isLocal === true ? ["not needed"] : [])].join(", ");

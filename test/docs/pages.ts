@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** Every page that people read: those at the top, and those of the folders below. */
+/** Every page for readers: those at the top, and those in the folders below. */
 export function pages(): readonly string[] {
   const folders = ["docs", "examples", "bench"].filter((folder) => existsSync(folder));
   const inFolders = folders.flatMap((folder) =>

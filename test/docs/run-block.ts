@@ -17,18 +17,18 @@ export interface Outcome {
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** Programs that the block wanted and that this machine does not have. */
+  /** Programs that the block needs and this machine lacks. */
   readonly missing: readonly string[];
 }
 
 const timeoutMs = 60_000;
 
-/** Programs and packages that a contributor may lack. Any other one that is missing is a fault of the page. */
+/** Programs and packages that a contributor can lack. Any other missing one is a fault of the page. */
 const optional: ReadonlySet<string> = new Set(["jq", "go", "python3", "websockets"]);
 
 /**
- * Runs a block in a fresh workspace with an empty home, no keys, no way out of the machine, `tinman` on the PATH, and the
- * package to import from.
+ * Runs a block in a fresh workspace with an empty home, without keys or network, with `tinman` on the PATH and the
+ * package to import.
  */
 export async function runBlock(program: Program, tinman: string): Promise<Outcome> {
   const root = mkdtempSync(join(tmpdir(), "tinman-docs-"));
@@ -44,12 +44,12 @@ export async function runBlock(program: Program, tinman: string): Promise<Outcom
     const temp = folder("tmp");
     writeWrapper(join(bin, "tinman"), [process.execPath, resolve(tinman)]);
     writeWrapper(join(bin, "node"), [process.execPath]);
-    // A version manager's stand-in for Python would look for its own files in the home folder, which is empty here.
+    // A version manager's shim for Python would look for its files in the home, which is empty here.
     const python = program.text.includes("python3") || program.kind === "python" ? pythonPath(program) : undefined;
     if (python) writeWrapper(join(bin, "python3"), [python]);
     const modules = folder("node_modules");
     symlinkSync(resolve("."), join(modules, "tinman"), "junction");
-    // What the pages tell their readers to install.
+    // Packages that the pages tell readers to install.
     symlinkSync(resolve("node_modules/ws"), join(modules, "ws"), "junction");
     fillWorkspace(workspace, program);
     const environment = {
@@ -78,7 +78,7 @@ export async function runBlock(program: Program, tinman: string): Promise<Outcom
   }
 }
 
-/** Is the syntax right? Returns what is wrong. */
+/** Checks the syntax. Returns the faults. */
 export function shellFault(text: string): string | undefined {
   const { status, stderr } = spawnSync("bash", ["-n"], { input: text, encoding: "utf8" });
   return status === 0 ? undefined : stderr;
@@ -125,7 +125,7 @@ function writeWrapper(path: string, command: readonly string[]): void {
 
 const answers = new Map<string, string | undefined>();
 
-/** What a program prints about itself, with this process's own environment; nothing when it is not installed. */
+/** A program's output about itself, in this process's environment; empty if it is not installed. */
 function pathOf(name: string, args: readonly string[]): string | undefined {
   const question = [process.env.PATH, name, ...args].join(" ");
   if (!answers.has(question)) {
@@ -135,7 +135,7 @@ function pathOf(name: string, args: readonly string[]): string | undefined {
   return answers.get(question);
 }
 
-/** The system's own Python may have a package where the one that comes first has not. */
+/** The system's own Python can have a package that the first Python on the PATH lacks. */
 function pythonPath({ files }: Program): string | undefined {
   const say = "import sys; print(sys.executable)";
   const wantsWebsockets = Object.values(files).some((text) => text.includes("import websockets"));
@@ -145,7 +145,7 @@ function pythonPath({ files }: Program): string | undefined {
   return found ?? pathOf("python3", ["-c", say]);
 }
 
-/** Go compiles its library anew for every fresh cache, so it keeps the machine's. */
+/** Go would compile its library for every fresh cache, so it keeps the machine's. */
 function goEnvironment(): Readonly<Record<string, string>> {
   const cache = pathOf("go", ["env", "GOCACHE"]);
   return { GOTOOLCHAIN: "local", GOPROXY: "off", GOFLAGS: "-mod=mod", ...(cache !== undefined && { GOCACHE: cache }) };
@@ -166,7 +166,7 @@ function spawnBounded(
       try {
         if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
       } catch {
-        // Nothing of the group is left.
+        // The whole group is gone.
       }
     };
     const timer = setTimeout(() => {

@@ -9,7 +9,7 @@ import { blocksOf } from "./blocks.ts";
 
 const page = readFileSync("docs/sdk.md", "utf8");
 
-/** The cells of the rows of the tables below a heading. */
+/** The cells of the table rows below a heading. */
 function rows(heading: string): readonly (readonly string[])[] {
   const section = page.slice(page.indexOf(`\n## ${heading}\n`) + 1).split(/\n## /)[0] ?? "";
   const lines = section.split("\n").filter((line) => /^\| (?!---)/.test(line));
@@ -22,18 +22,18 @@ function rows(heading: string): readonly (readonly string[])[] {
 }
 
 const words = (cell = ""): readonly string[] => [...cell.matchAll(/`([\w-]+)`/g)].map((match) => match[1] ?? "");
-/** The rows whose first cell is one of names, or several. */
+/** The rows whose first cell is one name, or several. */
 const named = (heading: string) =>
   rows(heading).flatMap((cells) => (/^`/.test(cells[0] ?? "") ? [{ names: words(cells[0]), cells }] : []));
 
-it("begins with the ten lines of the example", () => {
+it("starts with the example's ten lines", () => {
   const [first] = blocksOf("", page);
   const example = readFileSync("examples/sdk/ten-lines.mjs", "utf8");
   expect([first?.language, first?.text]).toEqual(["js", example]);
   expect(example.split("\n").filter((line) => line !== "").length).toBe(10);
 });
 
-it("the events and their fields are those of the schema", () => {
+it("the events and their fields match the schema", () => {
   const ofSchema = sdkTypes.TurnEvent.options.map(({ shape: { type, ...fields } }) => [
     type.value,
     Object.keys(fields).toSorted(),
@@ -42,7 +42,7 @@ it("the events and their fields are those of the schema", () => {
   expect(Object.fromEntries(shown)).toEqual(Object.fromEntries(ofSchema));
 });
 
-it("the fields of a result, of an event of a run and of a listed session are those of the schema", () => {
+it("the fields of a result, of an event of a run and of a listed session match the schema", () => {
   const shownOfResult = named("Results").flatMap(({ names }) => names);
   expect(shownOfResult.toSorted()).toEqual(Object.keys(sdkTypes.TurnResult.shape).toSorted());
   const ofRuns = sdkTypes.StreamJsonEvent.options.map(({ shape }) => shape.type.value);
@@ -55,17 +55,17 @@ it("the fields of a result, of an event of a run and of a listed session are tho
   expect(words(listed)).toEqual(Object.keys(sdkTypes.SessionSummary.shape));
 });
 
-it("the time limits are those of the source", () => {
+it("the time limits match the source", () => {
   const shown = named("Time limits").map(({ names: [name = ""], cells }) => [name, Number(cells[1])]);
   expect(Object.fromEntries(shown)).toEqual(defaultLimits);
 });
 
-it("every error has its row", () => {
+it("every error has a row", () => {
   const shown = named("Errors").flatMap(({ names }) => names);
   expect(shown.toSorted()).toEqual(Object.keys(sdk).filter((name) => name.endsWith("Error")));
 });
 
-it("every quirk has its row, and is in the turn that has all of them", () => {
+it("every quirk has a row, and occurs in the turn with all of them", () => {
   const message = /There are: (.*)\./.exec(readFileSync("docs/quirks.md", "utf8"))?.[1]?.split(", ") ?? [];
   expect(message.length).toBeGreaterThan(10);
   const shown = rows("What it survives").flatMap((cells) => (cells.length === 3 ? words(cells[2]) : []));
@@ -74,8 +74,8 @@ it("every quirk has its row, and is in the turn that has all of them", () => {
   expect(inCode.toSorted()).toEqual(message.toSorted());
 });
 
-it("the programs of the page are right for strict TypeScript", { timeout: 30_000 }, () => {
-  // Not those of CommonJS, which have no types.
+it("the page's programs compile under strict TypeScript", { timeout: 30_000 }, () => {
+  // Except those in CommonJS, which have no types.
   const programs = blocksOf("", page).filter(
     ({ language, text }) => /^[jt]s$/.test(language) && text.includes("import "),
   );
@@ -103,6 +103,6 @@ it("the programs of the page are right for strict TypeScript", { timeout: 30_000
   ).toEqual([]);
 });
 
-it("whatever is exported is named", () => {
+it("every export is named", () => {
   expect(Object.keys(sdk).filter((name) => !page.includes(name))).toEqual([]);
 });

@@ -4,21 +4,21 @@ import { z } from "zod";
 import { userConfigSchema } from "../../src/config/schema/user-config.ts";
 import { createMetrics } from "../../src/server/metrics.ts";
 
-/** The ends of a schema's branches: `serve.limits.connections`. */
+/** The leaves of a schema: `serve.limits.connections`. */
 function keysOf(schema: unknown, path: string): readonly string[] {
   const { properties } = schema as { readonly properties?: Readonly<Record<string, unknown>> };
   if (properties === undefined) return [path];
   return Object.entries(properties).flatMap(([key, below]) => keysOf(below, `${path}.${key}`));
 }
 
-test("every key of serve and interactive has its row, and no row is about another", () => {
+test("serve and interactive have a row for every key, and no other rows", () => {
   const { properties = {} } = z.toJSONSchema(userConfigSchema, { io: "input", unrepresentable: "any" });
   const keys = ["serve", "interactive"].flatMap((name) => keysOf(properties[name], name));
   const rows = readFileSync("docs/configuration.md", "utf8").matchAll(/^\| `((?:serve|interactive)\.[\w.]+)` \| \S/gm);
   expect(Array.from(rows, ([, key]) => key)).toEqual(keys);
 });
 
-test("every metric has its row", async () => {
+test("every metric has a row", async () => {
   const metrics = createMetrics({ version: "1" });
   onTestFinished(metrics.stop);
   const { body } = await metrics.text();
@@ -31,7 +31,7 @@ test("every metric has its row", async () => {
   expect(named.toSorted()).toEqual(counted.toSorted());
 });
 
-test("every event of the log has its row", () => {
+test("every log event has a row", () => {
   const files = [
     "commands/serve/serve.ts",
     "commands/serve/serve-observer.ts",

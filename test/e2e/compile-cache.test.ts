@@ -14,7 +14,7 @@ const run = async (program = dist, prompt = "Just reply OK.") => {
   return { code, stdout, stderr };
 };
 const well = { code: 0, stdout: "OK\n", stderr: "" };
-/** What the runs so far have kept in the home. */
+/** What the runs so far have stored in the home. */
 const kept = async (): Promise<ReadonlyMap<string, string>> => {
   const names = (await readdir(folder(), { recursive: true })).filter((name) => name.endsWith(".cjs"));
   return new Map(names.map((name) => [name.split("/").slice(1).join("/"), join(folder(), name)]));
@@ -25,19 +25,19 @@ beforeEach(async () => {
 });
 afterEach(() => bench.remove());
 
-test("a command that needs no home makes none", async () => {
+test("a command that needs no home creates none", async () => {
   expect((await bench.tinman(["--help"])).code).toBe(0);
   expect((await bench.tinman(["--version"])).code).toBe(0);
   expect(existsSync(join(bench.home, ".tinman"))).toBe(false);
 });
 
-test("runs with a home that cannot be written in", async () => {
+test("works with a read-only home", async () => {
   await run();
   await bench.shell(`rm -rf "${folder()}" && touch "${folder()}"`);
   expect(await run()).toEqual(well);
 });
 
-/** A copy of the program, so that a test can change it. */
+/** A copy of the program that a test can change. */
 async function copyOf(name: string): Promise<string> {
   const copy = join(bench.root, name);
   await bench.shell(`cp -R "${dist}" "${copy}"`);
@@ -52,7 +52,7 @@ describe("compiled code beside the program", () => {
     expect(existsSync(folder())).toBe(false);
   });
 
-  test("is not used for a program that has changed, even by a letter", async () => {
+  test("is not used for a program that differs by one letter", async () => {
     const copy = await copyOf("changed");
     const offline = join(copy, "offline-model.cjs");
     const source = await readFile(offline, "utf8");
@@ -75,7 +75,7 @@ describe("compiled code beside the program", () => {
   });
 });
 
-describe("compiled code in the home, of a program that has none", () => {
+describe("compiled code in the home, for a program without any", () => {
   let bare: string;
   const changesOf = async (): Promise<readonly number[]> =>
     Promise.all([...(await kept()).values()].map(async (path) => (await stat(path)).mtimeMs));
@@ -86,7 +86,7 @@ describe("compiled code in the home, of a program that has none", () => {
     await mkdir(folder(), { recursive: true });
   });
 
-  test("is not kept by the very first run, which may be the only one", async () => {
+  test("is not stored by the very first run, which may be the only one", async () => {
     await rm(folder(), { recursive: true });
     expect(await run(bare)).toEqual(well);
     expect(await readdir(folder())).toEqual([]);
@@ -94,7 +94,7 @@ describe("compiled code in the home, of a program that has none", () => {
     expect([...(await kept()).keys()]).toContain("exec/run.cjs");
   });
 
-  test("is used by the next run, and for the user alone", async () => {
+  test("is used by the next run, and only by its user", async () => {
     expect(await run(bare)).toEqual(well);
     const files = await kept();
     expect([...files.keys()]).toContain("exec/run.cjs");
@@ -104,7 +104,7 @@ describe("compiled code in the home, of a program that has none", () => {
     expect(await changesOf()).toEqual(before);
   });
 
-  test("that is damaged is not used, and made anew", async () => {
+  test("is rebuilt if it is damaged", async () => {
     await run(bare);
     const path = (await kept()).get("exec/run.cjs");
     if (path === undefined) throw new Error("nothing was kept");
@@ -125,7 +125,7 @@ describe("compiled code in the home, of a program that has none", () => {
     expect(await run(bare)).toEqual(well);
   });
 
-  test("that others can have written is not used", async () => {
+  test("is not used if others could have written it", async () => {
     await run(bare);
     const before = await changesOf();
     await bench.shell(`chmod -R go+w "${folder()}"`);
@@ -134,7 +134,7 @@ describe("compiled code in the home, of a program that has none", () => {
     for (const path of (await kept()).values()) expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  test("of an earlier version goes away", async () => {
+  test("is removed if it is from an earlier version", async () => {
     await mkdir(join(folder(), "0.0.0-old"));
     await run(bare);
     expect(await readdir(folder())).toEqual([expect.stringMatching(/^\d+\.\d+\.\d+-v\d/)]);

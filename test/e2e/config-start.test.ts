@@ -29,9 +29,9 @@ async function without(pattern: RegExp): Promise<string> {
 
 test.each([
   [/\b_zod\b/, answered],
-  // That the trap works.
+  // Proves that the trap works.
   [/YAMLParseError/, { code: 1, stderr: expect.stringContaining("It was loaded.") }],
-])("a configuration is read without zod: %s", async (pattern, expected) => {
+])("reads a configuration without zod: %s", async (pattern, expected) => {
   const everything = "models: [{id: mine, provider: ollama, model: m}]\npermissions: {deny: ['git push *']}\n";
   await writeFile(inHome("config.yaml"), everything);
   const program = await without(pattern);
@@ -58,7 +58,7 @@ test("no copy of a key is left in the home, and copies of earlier builds are rem
   expect(texts.filter((text) => text.includes("sk-secret"))).toHaveLength(1);
 });
 
-test("an edit counts at once, and an error is one every time", async () => {
+test("an edit takes effect at once, and an error is reported every time", async () => {
   const write = (text: string): Promise<void> => writeFile(inHome("config.yaml"), text);
   await write("durability: turn\n");
   expect(await bench.tinman(ask)).toMatchObject(answered);

@@ -22,7 +22,7 @@ afterEach(async () => {
   await bench.remove();
 });
 
-/** As `tinman serve` leaves it behind. */
+/** A home as `tinman serve` leaves it. */
 async function keepToken(token: string): Promise<string> {
   const path = join(bench.home, ".tinman", "serve-token");
   await mkdir(join(bench.home, ".tinman"), { mode: 0o700 });
@@ -31,7 +31,7 @@ async function keepToken(token: string): Promise<string> {
 }
 
 describe("tinman connect", () => {
-  it("sends the lines of a pipe, and says with its options how the session begins", async () => {
+  it("sends the lines of a pipe, with the session settings of its options", async () => {
     await bench.file("tools.json", '[{"name":"add","inputSchema":{"type":"object"}}]');
     const options =
       "--user ann --language de -m offline --context 'It rains.' --tools tools.json --tool-execution client";
@@ -57,7 +57,7 @@ describe("tinman connect", () => {
     ]);
   });
 
-  it("takes the token of the file, the variable or the machine, in this order", async () => {
+  it("takes the token from the file, the variable or the machine, in this order", async () => {
     const path = await keepToken("of-the-machine");
     await bench.file("token", " of-the-file \n");
     const env = { TINMAN_TOKEN: "of-the-variable" };
@@ -79,9 +79,9 @@ describe("tinman connect", () => {
     ]);
   });
 
-  it("does not give the machine's token to another one, and warns before a token goes out in the clear", async () => {
+  it("keeps the machine's token from other machines, and warns before sending a token unencrypted", async () => {
     const path = await keepToken("of-the-machine");
-    // It leads here, and is not known to.
+    // It leads to this machine without looking like it.
     const { port } = new URL(server.url);
     const address = `ws://0.0.0.0:${port}/ws`;
     const { code, stderr } = await bench.tinman(["connect", address]);
@@ -105,14 +105,14 @@ describe("tinman connect", () => {
     [["--token-file", "empty"], "No token in empty."],
     [["--tools", "empty"], "--tools: empty is not valid JSON."],
     [["--tools", "object.json"], '--tools: object.json must be a list of objects with a "name".'],
-  ])("%j is a fault of the command line", async (args, words) => {
+  ])("%j is a usage error", async (args, words) => {
     await bench.file("empty", "\n");
     await bench.file("object.json", '{"name":"add"}');
     const { code, stdout, stderr } = await bench.tinman(["connect", ...args]);
     expect([code, stdout, stderr]).toEqual([2, "", `tinman: ${words.replace(/^error: /, "")}\n`]);
   });
 
-  it("says that nothing listens there", async () => {
+  it("reports that nothing listens there", async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     const { port } = other.address() as { port: number };
@@ -124,7 +124,7 @@ describe("tinman connect", () => {
     ]);
   });
 
-  it("loses nothing to a reader that is slow, and ends with 141 for one that leaves", async () => {
+  it("loses nothing to a slow reader, and exits with 141 if the reader leaves", async () => {
     const long = "0123456789".repeat(30_000);
     await bench.file("long", `${long}\n${long}\n`);
     const slow = await bench.shell(`tinman connect ${server.url} <long 2>/dev/null | { sleep 0.3; cat; }`);
@@ -133,7 +133,7 @@ describe("tinman connect", () => {
     expect(left.stdout).toBe("141\n");
   });
 
-  it("stops the session when it is told to end", async () => {
+  it("stops the session when it is terminated", async () => {
     const endless = await fakeServer((turn) => turn.chunk("endless"));
     const child = bench.start(["connect", endless.url]);
     child.stdin?.write("hello\n");
@@ -142,7 +142,7 @@ describe("tinman connect", () => {
     expect([code, endless.of("stopSession").length]).toEqual([143, 1]);
   });
 
-  it("has a prompt at a terminal, where nothing acts on it", async () => {
+  it("has a prompt at a terminal, without control characters", async () => {
     const evil = await fakeServer((turn) => {
       turn.chunk("a\x1b[2J");
       turn.end();
@@ -171,7 +171,7 @@ describe("tinman connect", () => {
     await typeAfter("a\\u{1b}[2J", "\x04");
     const code = await exit;
     expect(code).toBe(0);
-    // The prompt is drawn on a line of its own.
+    // The prompt is on its own line.
     expect(seen).toContain("a\\u{1b}[2J\r\n");
     expect(evil.asked.map(({ method }) => method)).toEqual(["startSession", "sendUserMessage", "stopSession"]);
   });

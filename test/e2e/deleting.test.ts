@@ -12,7 +12,7 @@ const execute = (command: string) => ["Execute", { command }] as const;
 const ended = "\n\n[Process exited with code 0]";
 const done = `Command completed successfully${ended}`;
 
-test("at medium, a run deletes what git has and what it made itself, and nothing else", async () => {
+test("at medium, a run deletes only what git has and what it created itself", async () => {
   const identity = "-c user.name=n -c user.email=n@example.com";
   await bench.shell(
     `git init -q && echo a > kept.txt && git add . && git ${identity} commit -qm a && echo KEY=1 > .env`,
@@ -49,7 +49,7 @@ test("at medium, a run deletes what git has and what it made itself, and nothing
   ]);
 });
 
-test("a session that is continued still knows what it made", async () => {
+test("a continued session still knows what it created", async () => {
   const calls = (name: string, input: object) => ({ tool_calls: [{ name, input }] });
   const model = await bench.script([
     calls("Create", { file_path: "later.txt", content: "" }),

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Bench } from "./tinman.ts";
 import { createBench, lines, madeUp } from "./tinman.ts";
 
-/** The commands that the documentation of `droid exec` shows, with `tinman` in its place. */
+/** The commands in the documentation of `droid exec`, with `tinman` in its place. */
 
 let bench: Bench;
 beforeAll(async () => {
@@ -29,7 +29,7 @@ describe("command syntax", () => {
     expect(await bench.shell(command, offline)).toEqual({ code: 0, signal: null, stdout, stderr: "" });
   });
 
-  test("with options, for a model that this machine does not have", async () => {
+  test("with options, for a model that this machine lacks", async () => {
     const run = await bench.shell(
       'tinman exec -m claude-sonnet-4-5-20250929 -r medium -o stream-json "your prompt"',
       offline,

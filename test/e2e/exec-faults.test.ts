@@ -39,7 +39,7 @@ async function untilRunning(word: string): Promise<void> {
   expect((await processesWith(word)).length).toBeGreaterThan(0);
 }
 
-/** The model is asked as soon as its prompt is in the session's log. */
+/** The model is called as soon as its prompt is in the session's log. */
 async function untilLogged(prompt: string): Promise<void> {
   const sessions = join(bench.home, ".tinman", "sessions");
   const isLogged = async () => (await bench.shell(`grep -rqs ${prompt} ${sessions}`)).code === 0;
@@ -52,7 +52,7 @@ describe.each([
   ["SIGTERM", 143],
   ["SIGHUP", 129],
 ] as const)("%s", (signal, code) => {
-  test("while a tool runs: its tree is killed, the output is finished, the code says so", async () => {
+  test("during a tool: kills its process tree, finishes the output, and sets the exit code", async () => {
     const word = uniqueSleep();
     const run = await busyRun(`${word} & setsid ${word} & ${word}`);
     await untilRunning(word);
@@ -64,7 +64,7 @@ describe.each([
     expect(await thatStay(word)).toEqual([]);
   });
 
-  test("while the model is waited for: the same", async () => {
+  test("while waiting for the model: the same", async () => {
     const model = await bench.script([{ text: "late", delay_ms: 60_000 }]);
     const prompt = madeUp();
     const child = bench.start(["exec", "-o", "json", "-m", model, prompt]);
@@ -82,7 +82,7 @@ describe.each([
 });
 
 describe("nothing is left behind", () => {
-  test("after success, also of what a command started in the background", async () => {
+  test("after success, even if a command started something in the background", async () => {
     const word = uniqueSleep();
     const run = await busyRun(`${word} & (setsid ${word} &) ; echo started`);
     expect(await run.closed).toBe(0);
@@ -98,7 +98,7 @@ describe("nothing is left behind", () => {
 });
 
 describe("pipes", () => {
-  test("5 MB through a slow reader arrive whole", async () => {
+  test("5 MB through a slow reader arrive complete", async () => {
     const model = await bench.script([{ repeat_text: { text: "0123456789abcdef", times: 327_680 } }]);
     const child = bench.start(["exec", "-m", model, "-o", "json", "go"]);
     child.stdin?.end();
@@ -126,7 +126,7 @@ describe("pipes", () => {
     expect(await thatStay(word)).toEqual([]);
   });
 
-  test("a full disk behind stdout is said, and is a failure", async () => {
+  test("a full disk behind stdout is reported as a failure", async () => {
     for (const args of [
       "exec 'Just reply OK.'",
       "exec -o json 'Just reply OK.'",
@@ -140,7 +140,7 @@ describe("pipes", () => {
     }
   });
 
-  test("closed streams are no reason to crash", async () => {
+  test("closed streams cause no crash", async () => {
     expect(await bench.shell("tinman --version | true; tinman models | true")).toMatchObject({ stderr: "" });
     expect(await bench.shell("tinman exec 'Just reply OK.' 2>&-")).toMatchObject({ code: 0, stdout: "OK\n" });
     expect(await bench.shell("tinman exec --bogus 2>&-")).toMatchObject({ code: 2 });
@@ -148,7 +148,7 @@ describe("pipes", () => {
     expect((await bench.shell("tinman exec <&-")).code).toBe(2);
   });
 
-  test("a reader that never reads does not keep a terminated program", async () => {
+  test("a reader that never reads does not block a terminated program", async () => {
     const model = await bench.script([{ repeat_text: { text: "0123456789abcdef", times: 100_000 } }]);
     const child = spawn(process.execPath, [mainFile, "exec", "-m", model, "go"], {
       cwd: bench.cwd,
@@ -163,7 +163,7 @@ describe("pipes", () => {
   });
 });
 
-test("100 MB of output and a line without end neither freeze nor bloat the program", async () => {
+test("100 MB of output and an endless line neither freeze nor bloat the program", async () => {
   const fill = (bytes: number): object => ({
     name: "Execute",
     input: { command: `head -c ${bytes} /dev/zero | tr '\\0' x` },
@@ -183,7 +183,7 @@ test("100 MB of output and a line without end neither freeze nor bloat the progr
   expect(peak).toBeLessThan(200_000);
 });
 
-test("ten runs at once in one folder with one home do not disturb each other", async () => {
+test("ten runs at once in one folder with one home do not interfere", async () => {
   const runs = Array.from({ length: 10 }, (_, n) =>
     bench.tinman(["exec", "-o", "json", "--auto", "low", `create file made-${n}.txt with content-${n}`]),
   );
@@ -197,7 +197,7 @@ test("ten runs at once in one folder with one home do not disturb each other", a
   for (let n = 0; n < 10; n += 1) expect((await bench.read(`made-${n}.txt`)).trim()).toBe(`content-${n}`);
 });
 
-test("no key of ours reaches a command", async () => {
+test("commands get none of our keys", async () => {
   const model = await bench.script([{ tool_calls: [{ name: "Execute", input: { command: "env" } }] }, { text: "ok" }]);
   const keys = {
     OPENAI_API_KEY: "sk-1",

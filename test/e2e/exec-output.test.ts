@@ -24,14 +24,14 @@ describe("text", () => {
     });
   });
 
-  test("on a failure stdout is empty and stderr has one line", async () => {
+  test("on failure, stdout is empty and stderr has one line", async () => {
     const model = await bench.script([{ error: { status: 401, message: "invalid key" } }]);
     const run = await bench.tinman(["exec", "-m", model, "go"]);
     expect([run.code, run.stdout]).toEqual([1, ""]);
     expect(run.stderr).toMatch(/^tinman: [^\n]*invalid key[^\n]*\n$/);
   });
 
-  test("shows progress on a terminal only, and nothing of it is left", async () => {
+  test("shows progress on a terminal only, and removes it", async () => {
     const model = await bench.script([{ text: "Done.", delay_ms: 400 }]);
     const onTerminal = await bench.shell(`script -qec 'tinman exec -m ${model} go' /dev/null </dev/null`);
     expect(onTerminal.stdout).toContain("thinking");
@@ -86,7 +86,7 @@ describe("json", () => {
     expect(resultObject.parse(result)).toEqual(result);
   });
 
-  test("says what went wrong when the model fails", async () => {
+  test("has the reason if the model fails", async () => {
     const model = await bench.script([{ error: { status: 400, message: "bad things" } }]);
     const run = await bench.tinman(["exec", "-o", "json", "-m", model, "go"]);
     expect(run.code).toBe(1);
@@ -144,7 +144,7 @@ describe("stream-json", () => {
     expect(run.code).toBe(1);
   });
 
-  test("comes live, one whole line each", async () => {
+  test("streams live, in complete lines", async () => {
     const model = await bench.script([{ tool_calls: [call("LS", {})] }, { text: "late", delay_ms: 1_500 }]);
     const child = bench.start(["exec", "-o", "stream-json", "-m", model, "go"]);
     child.stdin?.end();
@@ -159,7 +159,7 @@ describe("stream-json", () => {
     expect(early).toEqual(["system", "message", "tool_call", "tool_result"]);
   });
 
-  test("tool_result lines stay under 64 KiB, and the whole text is in the named file", async () => {
+  test("tool_result lines stay under 64 KiB, and the named file has the whole text", async () => {
     await bench.file("big.txt", Array.from({ length: 40_000 }, (_, n) => `\u0001"${n}" 中文`).join("\n"));
     const model = await bench.script([
       {
@@ -181,10 +181,10 @@ describe("stream-json", () => {
   });
 });
 
-describe("nobody can be asked", () => {
+describe("without a user to ask", () => {
   const create = call("Create", { file_path: "made.txt", content: "x" });
 
-  test("a call above the level ends the run before anything of that reply is done", async () => {
+  test("a call above the level ends the run before any call of that reply runs", async () => {
     const model = await bench.script([
       {
         text: "On it.",
@@ -206,21 +206,24 @@ describe("nobody can be asked", () => {
     await expect(bench.read("a.txt")).rejects.toThrow("ENOENT");
   });
 
-  test.each(["text", "json", "stream-json"])("in %s the words name the option that would allow it", async (format) => {
-    const model = await bench.script([{ tool_calls: [create] }]);
-    const run = await bench.tinman(["exec", "-o", format, "-m", model, "go"]);
-    expect(run.code).toBe(5);
-    expect(run.stderr).toMatch(/^tinman: Create writes .*made\.txt.*Allow it with --auto low\.\n$/);
-  });
+  test.each(["text", "json", "stream-json"])(
+    "in %s, the message names the option that would allow it",
+    async (format) => {
+      const model = await bench.script([{ tool_calls: [create] }]);
+      const run = await bench.tinman(["exec", "-o", format, "-m", model, "go"]);
+      expect(run.code).toBe(5);
+      expect(run.stderr).toMatch(/^tinman: Create writes .*made\.txt.*Allow it with --auto low\.\n$/);
+    },
+  );
 
-  test("--on-denied continue lets the model go on and still exits 5", async () => {
+  test("--on-denied continue lets the model continue and still exits with 5", async () => {
     const model = await bench.script([{ tool_calls: [create] }, { text: "I could not." }]);
     const run = await bench.tinman(["exec", "--on-denied", "continue", "-m", model, "go"]);
     expect([run.code, run.stdout]).toEqual([5, "I could not.\n"]);
     expect(run.stderr).toContain("--auto low");
   });
 
-  test("AskUser gets an error result that says so, and the run goes on", async () => {
+  test("AskUser gets an error result, and the run continues", async () => {
     const questionnaire = "1. [question] Which colour?\n[topic] Colour\n[option] Red\n[option] Blue";
     const model = await bench.script([{ tool_calls: [call("AskUser", { questionnaire })] }, { text: "I chose red." }]);
     const run = await bench.tinman(["exec", "-o", "stream-json", "-m", model, "go"]);
@@ -229,7 +232,7 @@ describe("nobody can be asked", () => {
     expect(run.code).toBe(0);
   });
 
-  test("in spec mode changes are refused, and the plan is the final text", async () => {
+  test("spec mode refuses changes, and the plan is the final text", async () => {
     const model = await bench.script([
       { tool_calls: [create] },
       { tool_calls: [call("ExitSpecMode", { plan: "1. Write it", title: "The plan" })] },
@@ -243,7 +246,7 @@ describe("nobody can be asked", () => {
     await expect(bench.read("made.txt")).rejects.toThrow("ENOENT");
   });
 
-  test("an earlier run's permission does not come back with its session", async () => {
+  test("an earlier run's permission does not carry over with its session", async () => {
     const model = await bench.script([
       { tool_calls: [create] },
       { text: "made" },
@@ -262,7 +265,7 @@ describe("nobody can be asked", () => {
 describe("limits", () => {
   const busy = { tool_calls: [call("LS", {})] };
 
-  test("--max-turns and --max-tokens end the run with 3", async () => {
+  test("--max-turns and --max-tokens exit with 3", async () => {
     const model = await bench.script(
       Array.from({ length: 5 }, () => ({ ...busy, usage: { input: 100, output: 100 } })),
     );
@@ -275,7 +278,7 @@ describe("limits", () => {
     }
   });
 
-  test("--timeout ends the run with 3, and the completion says so", async () => {
+  test("--timeout exits with 3, and the completion says so", async () => {
     const model = await bench.script([{ text: "too late", delay_ms: 30_000 }]);
     const run = await bench.tinman(["exec", "-o", "stream-json", "--timeout", "300ms", "-m", model, "go"]);
     expect(run.code).toBe(3);
@@ -314,7 +317,7 @@ describe("sessions", () => {
     expect(stream[0]).toMatchObject({ session_id: first.session_id, cwd: bench.cwd });
   });
 
-  test("--fork has a new id and leaves the old session as it was", async () => {
+  test("--fork has a new id and leaves the old session unchanged", async () => {
     const secret = madeUp();
     const first = resultObject.parse(
       JSON.parse((await bench.tinman(["exec", "-o", "json", `Remember code ${secret}`])).stdout),

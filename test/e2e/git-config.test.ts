@@ -33,7 +33,7 @@ async function shell(command: string, cwd: string): Promise<void> {
   if (run.code !== 0) throw new Error(run.stderr);
 }
 
-/** Replies one after the other, each with its calls. */
+/** Replies in order, each with its calls. */
 async function run(cwd: string, flags: readonly string[], ...replies: readonly (readonly Call[])[]): Promise<Finished> {
   const calling = replies.map((calls) => ({ tool_calls: calls.map(([name, input]) => ({ name, input })) }));
   const model = await bench.script([...calling, { text: "done" }]);
@@ -46,7 +46,7 @@ function results(finished: Finished): readonly string[] {
 
 let made = 0;
 
-/** A repository with a commit, and a file that has changed since then. */
+/** A repository with a commit, and a file changed since. */
 async function repository(): Promise<string> {
   made += 1;
   const folder = join(bench.root, `repository-${made}`);
@@ -84,18 +84,18 @@ const traps: Readonly<Record<string, (program: string) => string>> = {
 /** Where the commands run, if not at the top. */
 const places: Readonly<Record<string, string>> = { "an incomplete one before it": "sub" };
 
-/** What is not run at medium is not run below it; the long run tries that, too. */
+/** What does not run at medium does not run below it; the long run checks that. */
 const below = isFullRun ? [[], ["--auto", "low"]] : [];
-/** Nor is what is not run at medium run while a plan is made, at whichever level: for the short run one trap shows it. */
+/** What does not run at medium does not run in spec mode; the short run shows it with one trap. */
 const planning = (name: string) => (isFullRun || name === "a hook" ? [["--use-spec", "--auto", "high"]] : []);
-/** That a trap is one, and what is allowed falls into it; in the short run most traps are tried with git alone. */
+/** Checks that each trap works once its command is allowed; the short run tries most traps with git only. */
 async function fallsInto(name: string, cwd: string): Promise<void> {
   if (isFullRun || name === "a hook") await run(cwd, ["--auto", "high"], reading);
   else await bench.shell("git status; git diff; git log -p -1; git show", { cwd });
 }
 
 describe.each(Object.entries(traps))("%s", (name, trap) => {
-  test("runs at --auto high alone", async () => {
+  test("runs only at --auto high", async () => {
     const folder = await repository();
     const marker = `${folder}.marker`;
     const program = `${folder}.program`;
@@ -114,7 +114,7 @@ describe.each(Object.entries(traps))("%s", (name, trap) => {
   });
 });
 
-test("another folder's files are not shown as the repository's", async () => {
+test("does not show another folder's files as the repository's", async () => {
   const folder = await repository();
   await mkdir(`${folder}.other`);
   await writeFile(join(`${folder}.other`, "file"), "SECRET\n");
@@ -123,7 +123,7 @@ test("another folder's files are not shown as the repository's", async () => {
   expect((await run(folder, ["--auto", "high"], reading)).stdout).toContain("SECRET");
 });
 
-describe("a trap that the model sets itself", () => {
+describe("a trap set by the model itself", () => {
   const create = (file_path: string, content: string): Call => ["Create", { file_path, content }];
   const config = (program: string, more = "") =>
     `[core]\n\trepositoryformatversion = 0\n\tfsmonitor = ${program}\n${more}`;
@@ -151,7 +151,7 @@ describe("a trap that the model sets itself", () => {
       create("refs/x", ""),
     ],
   };
-  /** One reply is the harder case, as all of it is decided on first; for the short run one trap shows two. */
+  /** One reply is the harder case, because it is decided as a whole first; the short run uses one trap for both. */
   const waysOf = (name: string) => (isFullRun || name === "in .git/config" ? [true, false] : [true]);
   const isBare = (name: string) => name === "as a bare repository";
 
@@ -170,7 +170,7 @@ describe("a trap that the model sets itself", () => {
     }
   });
 
-  test("is noticed when it is set between the decision and the command", async () => {
+  test("is noticed if it is set between the decision and the command", async () => {
     const folder = await repository();
     await rm(join(folder, ".git"), { recursive: true });
     const program = `${folder}.program`;
@@ -178,7 +178,7 @@ describe("a trap that the model sets itself", () => {
     const calls = sets["as a bare repository"]?.(program) ?? [];
     const status: Call = ["Execute", { command: "git status" }];
     expect(results(await run(folder, ["--auto", "low"], [...calls, status])).at(-1)).toBe(
-      `Error: ${folder} is not what it was when this call was decided on. Nothing was run.`,
+      `Error: ${folder} has changed since this call was allowed. Nothing was run.`,
     );
     expect(existsSync(`${folder}.marker`)).toBe(false);
     await run(folder, ["--auto", "high"], [status]);
@@ -186,7 +186,7 @@ describe("a trap that the model sets itself", () => {
   });
 });
 
-test("an everyday clone is read without being asked: hooks, remotes, submodules, working trees", async () => {
+test("reads an ordinary clone without asking: hooks, remotes, submodules, working trees", async () => {
   const origin = await repository();
   const folder = `${origin}.clone`;
   await shell(

@@ -39,19 +39,19 @@ const refusals: readonly (readonly [string, string])[] = [
 ];
 
 describe("a prompt in UTF-16", () => {
-  test.each(["little.txt", "big.txt", "marked.txt"])("with its byte order mark is read: %s", async (name) => {
+  test.each(["little.txt", "big.txt", "marked.txt"])("is read with a byte order mark: %s", async (name) => {
     const file = await bench.tinman(["exec", "-f", name]);
     const input = await bench.shell(`tinman exec < ${name}`);
     for (const run of [file, input]) expect([run.code, run.stdout]).toEqual([0, "PINEAPPLE\n"]);
   });
 
-  test("as standard input beside a prompt is read as well", async () => {
+  test("is read from standard input beside a prompt", async () => {
     const run = await bench.shell(`tinman exec -o stream-json "Just reply OK." - < chinese.txt`);
     const [, prompt] = lines(run.stdout);
     expect([run.code, run.stderr, prompt?.text]).toEqual([0, "", "Just reply OK.\n\n<stdin>\n只有汉字\n</stdin>"]);
   });
 
-  test.each(refusals)("and whatever else is no text that can be told is refused: %s", async (name, why) => {
+  test.each(refusals)("is rejected in any other form: %s", async (name, why) => {
     const file = await bench.tinman(["exec", "-f", name]);
     const input = await bench.shell(`tinman exec < ${name}`);
     const appended = await bench.tinman(["exec", "--append-system-prompt-file", name, "Just reply OK."]);
@@ -76,7 +76,7 @@ test("a system prompt is read in the same encodings, without its mark", async ()
   }
 });
 
-test("a system prompt on the command line that is not UTF-8 is refused", async () => {
+test("rejects a system prompt on the command line that is not UTF-8", async () => {
   const run = await bench.shell(`tinman exec --append-system-prompt $'Gr\\xfc\\xdfe' "Just reply OK."`);
   expect([run.code, run.stderr]).toEqual([
     2,
@@ -84,7 +84,7 @@ test("a system prompt on the command line that is not UTF-8 is refused", async (
   ]);
 });
 
-test("half of a character in a prompt of stream-jsonrpc is told to its client", async () => {
+test("reports half a character in a stream-jsonrpc prompt to its client", async () => {
   const wire = openWire(bench);
   await wire.request("droid.initialize_session", { machineId: "m", cwd: bench.cwd, modelId: "offline" });
   await wire.request("droid.add_user_message", { text: "Just reply OK \ud83d" });

@@ -16,7 +16,7 @@ afterAll(() => bench.remove());
 
 const call = (name: string, input: object) => ({ tool_calls: [{ name, input }] });
 
-test("~/ is decided on as the home that it is", async () => {
+test("~/ means the home in decisions", async () => {
   for (const reply of [
     call("Read", { file_path: "~/.ssh/id" }),
     call("Create", { file_path: "~/.bashrc", content: "x" }),
@@ -31,7 +31,7 @@ test("~/ is decided on as the home that it is", async () => {
   expect(await readdir(bench.cwd)).toEqual([]);
 });
 
-test("a working folder may be in the home, and not in that of another user", async () => {
+test("a working directory can be in the own home, but not in another user's", async () => {
   const run = await bench.tinman(["exec", "-o", "stream-json", "--cwd=~/notes", "Just reply OK."]);
   expect(JSON.parse(run.stdout.split("\n")[0] ?? "").cwd).toBe(join(bench.home, "notes"));
   const listed = JSON.parse((await bench.tinman(["sessions", "--json", "--cwd=~/notes"])).stdout);

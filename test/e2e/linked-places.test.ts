@@ -7,7 +7,7 @@ import { createBench } from "./tinman.ts";
 import type { ToolCall } from "./tool-results.ts";
 import { toolResults } from "./tool-results.ts";
 
-/** A home whose dotfiles are links into a folder of their own, and repositories whose own folder is not called `.git`. */
+/** A home whose dotfiles are links into another folder, and repositories whose git folder is not called `.git`. */
 const secret = "PRIVATE-KEY-MATERIAL";
 
 let bench: Bench;
@@ -58,10 +58,10 @@ afterAll(() => bench.remove());
 const results = (cwd: string, flags: readonly string[], ...calls: readonly ToolCall[]) =>
   toolResults(bench, cwd, flags, calls);
 
-/** What is denied at the highest is denied below it; the long run tries both. */
+/** What is denied at the highest level is denied below it; the long run checks both. */
 const levels = isFullRun ? ["low", "high"] : ["high"];
 
-/** Each in a reply of its own, and all in one run for each level. */
+/** Each in a reply of its own, and all in one run per level. */
 const inDotfiles: readonly ToolCall[] = [
   ["Create", { file_path: "../.bashrc", content: "x" }],
   ["Create", { file_path: "bashrc", content: "x" }],
@@ -98,7 +98,7 @@ const inDotfiles: readonly ToolCall[] = [
   ["Execute", { command: "ln -sfn other now" }],
 ];
 
-describe.each(levels)("in the folder that the dotfiles lead to a yes is needed at %s", (level) => {
+describe.each(levels)("in the target folder of the dotfiles, approval is needed at %s", (level) => {
   let values: readonly string[];
   beforeAll(async () => {
     const replies = inDotfiles.map((call) => [call]);
@@ -111,7 +111,7 @@ describe.each(levels)("in the folder that the dotfiles lead to a yes is needed a
   });
 });
 
-test("what is beside them is worked on as ever", async () => {
+test("work beside them is unaffected", async () => {
   const [notes = "", found = "", made = "", listed = "", vim = "", moved = ""] = await results(
     join(bench.home, "dotfiles"),
     ["--auto", "low"],
@@ -130,7 +130,7 @@ test("what is beside them is worked on as ever", async () => {
   expect(moved).not.toContain("protected place");
 });
 
-test.each([[[]], [["--auto", "high"]]])("searches leave out what they lead to: %j", async (flags) => {
+test.each([[[]], [["--auto", "high"]]])("searches exclude their targets: %j", async (flags) => {
   const [content = "", names = ""] = await results(
     bench.home,
     flags,
@@ -142,7 +142,7 @@ test.each([[[]], [["--auto", "high"]]])("searches leave out what they lead to: %
   expect(names).toContain("dotfiles/notes.txt");
 });
 
-test("a link that is made later counts for the next reply", async () => {
+test("a link created later counts for the next reply", async () => {
   const [home, cwd] = [bench.home, bench.cwd];
   await writeFile(join(cwd, "later.txt"), `${secret}\n`);
   const [before = ""] = await results(cwd, ["--auto", "low"], ["Read", { file_path: "later.txt" }]);
@@ -178,7 +178,7 @@ const whereGitLooks: readonly ToolCall[] = [
   ["Execute", { command: "cat store/config" }],
 ];
 
-describe.each(levels)("where git would find it a yes is needed at %s", (level) => {
+describe.each(levels)("where git would find it, approval is needed at %s", (level) => {
   let values: readonly string[];
   beforeAll(async () => {
     values = await toolResults(bench, bench.cwd, ["--auto", level], ...whereGitLooks.map((call) => [call]));
@@ -189,18 +189,18 @@ describe.each(levels)("where git would find it a yes is needed at %s", (level) =
   });
 });
 
-test("a repository that an earlier call of the same reply makes counts as well", async () => {
+test("a repository created by an earlier call of the same reply counts as well", async () => {
   const [, value = ""] = await results(
     bench.cwd,
     ["--auto", "high"],
     ["Execute", { command: "git init -q --separate-git-dir=fresh tree" }],
     ["Create", { file_path: "fresh/hooks/pre-commit", content: "x" }],
   );
-  expect(value).toMatch(/is not what it was when this call was decided on/);
+  expect(value).toMatch(/has changed since this call was allowed/);
   await expect(readFile(join(bench.cwd, "fresh/hooks/pre-commit"))).rejects.toThrow(/ENOENT/);
 });
 
-test("around them work goes on as ever", async () => {
+test("work around them is unaffected", async () => {
   const values = await results(
     bench.cwd,
     ["--auto", "low"],
@@ -242,7 +242,7 @@ describe("in the home", () => {
   });
 
   test.each(names.map((name, index) => [name, index] as const))(
-    "%s is written only with a yes, and read as ever",
+    "%s is writable only with approval, and readable as usual",
     (_, index) => {
       const [file, redirected, missing] = values.slice(3 * index);
       for (const value of [file, redirected]) expect(value).toMatch(/^Error: .*protected place/);

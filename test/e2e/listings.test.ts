@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.remove());
 
-test("sessions are listed, shown, found and deleted", async () => {
+test("lists, shows, finds and deletes sessions", async () => {
   expect((await bench.tinman(["sessions"])).stdout).toBe("No sessions.\n");
   const { session_id: id } = JSON.parse(
     (await bench.tinman(["exec", "-o", "json", "--tag", "ci", "Just reply OK."])).stdout,
@@ -42,7 +42,7 @@ test("sessions are listed, shown, found and deleted", async () => {
   expect(await bench.tinman(["sessions", "show", "../../x"])).toMatchObject({ code: 4 });
 });
 
-test("control characters of a conversation do not reach the terminal", async () => {
+test("a conversation's control characters do not reach the terminal", async () => {
   const evil = "\u001b]0;owned\u0007 Just reply OK.";
   const { session_id: id } = JSON.parse((await bench.tinman(["exec", "-o", "json", evil])).stdout);
   for (const args of [["sessions"], ["sessions", "show", id]]) {
@@ -50,7 +50,7 @@ test("control characters of a conversation do not reach the terminal", async () 
   }
 });
 
-test("what turns text around, or is not to be seen, is written out, also in what a client has set", async () => {
+test("escapes direction marks and invisible characters, even in a client's settings", async () => {
   const own = await createBench();
   const turned = "Just reply OK.\u202e\u200b\u009b ok";
   const { session_id: id } = JSON.parse((await own.tinman(["exec", "-o", "json", turned])).stdout);
@@ -66,7 +66,7 @@ test("what turns text around, or is not to be seen, is written out, also in what
   expect(shown.split("\n")[0]).toBe(`${id}  ${written}\u{1f600}`);
   expect(shown).toContain("\nuser: Just reply OK.\\u{202e}\\u{200b}\\u{9b} ok\n");
 
-  // Programs that read it get it as it is; a terminal gets JSON that means the same.
+  // Programs get it unchanged; a terminal gets equivalent JSON.
   const [plain] = JSON.parse((await own.tinman(["sessions", "--json"])).stdout);
   expect(plain).toMatchObject({ title });
   const typed = (await own.shell("script -qec 'tinman sessions --json' /dev/null")).stdout;
@@ -75,13 +75,13 @@ test("what turns text around, or is not to be seen, is written out, also in what
   await own.remove();
 });
 
-test("models are listed, the default first", async () => {
+test("lists models, the default first", async () => {
   const [first] = JSON.parse((await bench.tinman(["models", "--json"])).stdout);
   expect(first).toMatchObject({ id: "offline", isDefault: true });
   expect((await bench.tinman(["models"])).stdout).toMatch(/^\* offline/);
 });
 
-test("doctor tries what is needed, and says so", async () => {
+test("doctor checks what is needed and reports it", async () => {
   const run = await bench.tinman(["doctor", "--json"]);
   const { checks } = JSON.parse(run.stdout);
   expect(checks.map(({ name, status }: Record<string, string>) => [name, status])).toEqual(
@@ -93,7 +93,7 @@ test("doctor tries what is needed, and says so", async () => {
   expect(run.code).toBe(0);
 });
 
-test("doctor finds the text of a write that was cut off", async () => {
+test("doctor finds the text of an interrupted write", async () => {
   const folder = join(await realpath(bench.home), ".tinman", "unfinished");
   const left = join(folder, `${encodeURIComponent("/ws/a b.txt")}~${randomUUID()}.unfinished`);
   await mkdir(folder, { recursive: true });
@@ -112,14 +112,14 @@ test("doctor finds the text of a write that was cut off", async () => {
   ]);
 });
 
-test("doctor writes out what a terminal would act on in the name of its home", async () => {
+test("doctor escapes control characters in its home's name", async () => {
   const home = `${bench.root}/\u001b[31mred\u0007`;
   const run = await bench.tinman(["doctor"], { env: { TINMAN_HOME: home } });
   const isRaw = ["\u001b", "\u0007"].some((character) => run.stdout.includes(character));
   expect([run.code, run.stdout.includes("red"), isRaw]).toEqual([0, true, false]);
 });
 
-test("doctor names the variables that commands get, and those withheld with why, and shows no value", async () => {
+test("doctor lists passed variables, and withheld ones with the reason, without values", async () => {
   const env = {
     PLAIN: "a-plain-value",
     SOME_TOKEN: "planted-1",
@@ -152,7 +152,7 @@ test("a broken configuration is one clear line and exit 2; doctor names it", asy
   await broken.remove();
 });
 
-test("tools are listed as they would be allowed", async () => {
+test("lists tools as they would be allowed", async () => {
   const tools = async (...args: string[]) => {
     const run = await bench.tinman(["exec", "--list-tools", "-o", "json", ...args]);
     return Object.fromEntries(
@@ -178,7 +178,7 @@ test("tools are listed as they would be allowed", async () => {
   expect(text).toContain("status: blocked");
 });
 
-test("a turn without its end has no last end, and a log that cannot be read is counted", async () => {
+test("an unfinished turn has no last end, and unreadable logs are counted", async () => {
   const own = await createBench();
   try {
     const { session_id: id } = JSON.parse((await own.tinman(["exec", "-o", "json", "Just reply OK."])).stdout);

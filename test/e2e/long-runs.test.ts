@@ -36,7 +36,7 @@ test(`${steps} steps in a window of 8,000 tokens, with a model that writes no su
   const run = await bench.tinman(["exec", "-o", "stream-json", `Take ${steps} steps. The number is 4711.`]);
   expect([run.code, run.stderr]).toEqual([0, ""]);
   expect(lines(run.stdout).at(-1)).toMatchObject({ type: "completion", finalText: "Done." });
-  // What it answered to the two requests for a summary ran nothing.
+  // Its answers to the two summary requests ran nothing.
   expect(lines(run.stdout).filter(({ type }) => type === "tool_result")).toHaveLength(steps - 2);
   expect(server.requests.filter(isForSummary)).toHaveLength(2);
   const last = server.requests.at(-1)?.rawBody ?? "";
@@ -45,7 +45,7 @@ test(`${steps} steps in a window of 8,000 tokens, with a model that writes no su
   expect(server.requests.flatMap(({ faults }) => faults)).toEqual([]);
 }, 60_000);
 
-test("killed while a summary is being written, a session resumes as it was and goes on", async () => {
+test("a session killed during a summary resumes unchanged and continues", async () => {
   server.enqueue(...Array.from({ length: 40 }, (_, step) => ({ ...reads(step), delayMs: 100 })));
   const child = bench.start(["exec", "-o", "stream-json", "Read the notes. The number is 4711."]);
   let told = "";

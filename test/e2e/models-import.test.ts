@@ -24,7 +24,7 @@ const custom = (more: object): object => ({
   ...more,
 });
 
-test("what would be added is shown without its keys, and nothing is written", async () => {
+test("shows what would be added without keys, and writes nothing", async () => {
   const models = [
     custom({ extraHeaders: { Authorization: `Bearer ${reference}`, "X-Key": "header-secret" }, temperature: 1 }),
     custom({
@@ -62,7 +62,7 @@ test("what would be added is shown without its keys, and nothing is written", as
   await expect(stat(config())).rejects.toThrow("ENOENT");
 });
 
-test("--write adds them to the configuration, and such a model then answers to its names", async () => {
+test("--write adds them to the configuration, and the models answer to their names", async () => {
   const server = await createOpenAIChatServer({ models: ["kimi-k2"], key: "sk-very-secret" });
   try {
     await writeFile(settings(), JSON.stringify({ customModels: [custom({ baseUrl: server.url })] }));
@@ -88,7 +88,7 @@ test("--write adds them to the configuration, and such a model then answers to i
   }
 });
 
-test("an address with a password in it is left out with words; an entry that is wrong already is in nobody's way", async () => {
+test("skips an address with a password, and tolerates an invalid existing entry", async () => {
   await mkdir(join(bench.home, ".tinman"));
   await writeFile(config(), "models: [{id: wrong, provider: gorq}]\n");
   const models = [custom({ baseUrl: "https://u:url-secret@x.example.com/v1" }), custom({ displayName: "A, b" })];
@@ -101,7 +101,7 @@ test("an address with a password in it is left out with words; an entry that is 
   expect(await readFile(config(), "utf8")).not.toContain("url-secret");
 });
 
-test("a name that means something already is not given away", async () => {
+test("keeps the meaning of existing names", async () => {
   await mkdir(join(bench.home, ".tinman"));
   await writeFile(config(), "models: {aliases: {taken: offline}, entries: [{id: there, provider: ollama}]}\n");
   const names = ["taken", "there", "claude-opus-5", "groq/x", "offline", "free", "free"];
@@ -111,7 +111,7 @@ test("a name that means something already is not given away", async () => {
   expect(stdout).toMatch(/^models:\n {2}aliases:\n {4}free: custom:My-Model-5\n {2}entries:\n/);
 });
 
-test("a result that would not be valid is refused, and so is what cannot be read", async () => {
+test("rejects an invalid result, and unreadable input", async () => {
   await mkdir(join(bench.home, ".tinman"));
   const text = "base: &base {provider: ollama}\n";
   await writeFile(settings(), JSON.stringify({ customModels: [custom({})] }));
@@ -135,7 +135,7 @@ test("a result that would not be valid is refused, and so is what cannot be read
   expect([broken.code, broken.stderr]).toEqual([2, "tinman: broken.json does not contain a JSON object.\n"]);
 });
 
-test("no other command takes anything from such a file", async () => {
+test("no other command uses such a file", async () => {
   await writeFile(
     settings(),
     JSON.stringify({ customModels: [custom({ model: "planted" })], model: "custom:My-Model-0" }),

@@ -19,7 +19,7 @@ const variables = providers
     return [id, others.length === 0 ? `${first} is not set` : `none of ${all} is set`] as const;
   });
 
-/** The lines under a heading, or those before the first one, as words. */
+/** The lines under a heading, or before the first one, as words. */
 function part(text: string, heading?: string): readonly (readonly string[])[] {
   const parts = text.split("\n\n");
   const found = heading === undefined ? parts[0] : parts.find((one) => one.startsWith(heading));
@@ -27,7 +27,7 @@ function part(text: string, heading?: string): readonly (readonly string[])[] {
   return (heading === undefined ? lines : lines.slice(1)).map((line) => line.trim().split(/\s{2,}/));
 }
 
-test("without keys and configuration, only what needs none is usable, and every provider says why it is not", async () => {
+test("without keys and configuration, only keyless models are usable, and every provider says why", async () => {
   const { stdout, stderr, code } = await bench.tinman(["models"]);
   expect([code, stderr]).toEqual([0, ""]);
   expect(part(stdout)).toEqual([["* offline", "tinman", "200000 tokens", "no key"]]);
@@ -47,7 +47,7 @@ test("a key makes its provider's models usable, and its first one the default", 
   expect(stdout).not.toContain("secret");
 });
 
-test("entries, other names and a fallback are told with what is wrong with them", async () => {
+test("lists entries, other names and a fallback with their faults", async () => {
   await configure(`
 models:
   default: near
@@ -126,7 +126,7 @@ models:
   expect(json.stdout + stdout).not.toContain("user:word");
 });
 
-test("a default without its key is marked where it is told why; doctor fails with the same words", async () => {
+test("marks a default without its key; doctor fails with the same message", async () => {
   await configure("model: claude-opus-5-5\n");
   const { stdout, code } = await bench.tinman(["models"]);
   const why = "No key for Anthropic. Set ANTHROPIC_API_KEY.";
@@ -142,7 +142,7 @@ test("a default without its key is marked where it is told why; doctor fails wit
   expect(await bench.tinman(["doctor"], { env: { ANTHROPIC_API_KEY: "x" } })).toMatchObject({ code: 0 });
 });
 
-test("entries that cannot be understood are told with why, and take nothing else down; doctor names them", async () => {
+test("lists invalid entries with the reason, without affecting others; doctor names them", async () => {
   const entries = `
     - {id: good, provider: ollama, model: m}
     - {id: other, provider: gorq}
@@ -192,7 +192,7 @@ test("entries that cannot be understood are told with why, and take nothing else
   expect(await bench.tinman(["exec", "-m", "offline", "Just reply OK."])).toMatchObject({ code: 0, stdout: "OK\n" });
 });
 
-test("a variable that moves a provider to no address is told where the provider is", async () => {
+test("reports a variable with an invalid address at its provider", async () => {
   const env = { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: "gateway.example.com", OPENAI_API_KEY: "k" };
   const { code, stdout } = await bench.tinman(["models"], { env: { ...env, TINMAN_MODEL: "offline" } });
   const why = "ANTHROPIC_BASE_URL must start with http:// or https://";
@@ -200,7 +200,7 @@ test("a variable that moves a provider to no address is told where the provider 
   expect(part(stdout)[1]).toEqual(["gpt-5.6", "openai", "400000 tokens", "OPENAI_API_KEY"]);
 });
 
-test("a misspelt command of a group is said to be one", async () => {
+test("reports a misspelt subcommand", async () => {
   const words = async (...args: readonly string[]): Promise<unknown> => {
     const { code, stdout, stderr } = await bench.tinman(args);
     return [code, stdout, stderr];
@@ -221,7 +221,7 @@ test("TINMAN_MODEL is the model of every run", async () => {
   expect(stdout).toContain("* is used by every run, because TINMAN_MODEL is set.\n");
 });
 
-test("--discover asks four servers, changes nothing, and says what it found of each", async () => {
+test("--discover queries four servers, changes nothing, and reports each result", async () => {
   const run = await bench.tinman(["models", "--discover", "--json"]);
   const found = JSON.parse(run.stdout) as { provider: string; address: string; models: unknown[]; problem?: string }[];
   expect(run.code).toBe(0);
@@ -232,7 +232,7 @@ test("--discover asks four servers, changes nothing, and says what it found of e
     "llamacpp http://127.0.0.1:9931/v1",
     "vllm http://127.0.0.1:8000/v1",
   ]);
-  // Somebody may have such a server running.
+  // A contributor can have such a server running.
   for (const { models, problem } of found) expect(models.length === 0).toBe(problem !== undefined);
   const text = (await bench.tinman(["models", "--discover"])).stdout;
   for (const name of ["Ollama", "LM Studio", "llama.cpp", "vLLM"])

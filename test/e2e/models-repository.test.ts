@@ -4,7 +4,7 @@ import type { ProviderServer } from "../fakes/providers/base.ts";
 import type { Bench } from "./tinman.ts";
 import { createBench } from "./tinman.ts";
 
-/** Ways in which a repository could choose who is asked, and who gets the user's key. */
+/** Ways in which a repository could choose the server, and who gets the user's key. */
 
 let bench: Bench;
 let server: ProviderServer;
@@ -27,7 +27,7 @@ test("no .env file is read", async () => {
   expect(server.requests).toEqual([]);
 });
 
-test("models, fetch and network of a repository's file are not used, and are named", async () => {
+test("ignores and names models, fetch and network in a repository's file", async () => {
   const path = await bench.file(
     ".tinman/config.yaml",
     `models:

@@ -22,7 +22,7 @@ const run = (args: readonly string[] = [], key = server.key) =>
 
 const seconds = String.raw`\d+\.\d\d s`;
 
-test("a model that answers: where, how soon, what, and for how many tokens", async () => {
+test("for a working model, prints where, how fast, what, and how many tokens", async () => {
   server.enqueue({ text: ["O", "K"], usage: { input: 30, cacheRead: 4, output: 2 } });
   const { code, stdout, stderr } = await run();
   expect([code, stderr]).toEqual([0, ""]);
@@ -43,7 +43,7 @@ test("a model that answers: where, how soon, what, and for how many tokens", asy
   expect((await bench.tinman(["sessions"])).stdout).toBe("No sessions.\n");
 });
 
-test("a wrong key fails at once with words, and is not shown", async () => {
+test("a wrong key fails at once with a message, and is not shown", async () => {
   const { code, stdout } = await run([], "sk-ant-wrong-key-0123456789");
   expect(code).toBe(1);
   expect(stdout).toMatch(
@@ -55,7 +55,7 @@ test("a wrong key fails at once with words, and is not shown", async () => {
   expect(server.requests.length).toBe(1);
 });
 
-test("a key that is not set is told without asking anybody", async () => {
+test("reports a missing key without a request", async () => {
   expect(await run([], "")).toMatchObject({
     code: 1,
     stdout: expect.stringContaining('The configuration of model "mine" needs DEMO_KEY, which is not set.'),
@@ -63,7 +63,7 @@ test("a key that is not set is told without asking anybody", async () => {
   expect(server.requests).toEqual([]);
 });
 
-test("tries that failed are shown, in both formats", async () => {
+test("shows failed attempts, in both formats", async () => {
   const busy = { fault: { status: 529, headers: { "retry-after-ms": "1" } } } as const;
   server.enqueue(busy, { text: ["OK"], usage: { input: 30, output: 2 } });
   const text = await run();
@@ -96,7 +96,7 @@ test("tries that failed are shown, in both formats", async () => {
   });
 });
 
-test("an answer that never comes is not waited for longer than --timeout", async () => {
+test("--timeout limits the wait for an answer", async () => {
   server.enqueue({ fault: "silence" });
   const { code, stdout } = await run(["--timeout", "300ms", "--json"]);
   expect(code).toBe(3);
@@ -120,7 +120,7 @@ test("Ctrl-C ends it, and closes the connection", async () => {
   await server.until(() => server.requests[0]?.aborted === true);
 });
 
-test("a refusal and an answer of nothing are failures", async () => {
+test("a refusal and an empty answer are failures", async () => {
   server.enqueue({ text: ["I would rather not."], stop: "refusal" });
   expect(await run()).toMatchObject({ code: 1, stdout: expect.stringContaining(": I would rather not.\n") });
   server.enqueue({ fault: "empty-answer" }, { fault: "empty-answer" });
@@ -130,14 +130,14 @@ test("a refusal and an answer of nothing are failures", async () => {
   });
 });
 
-test("what a model says cannot act on the terminal", async () => {
+test("a model's text cannot control the terminal", async () => {
   server.enqueue({ text: ["\u001b]0;owned\u0007", "O\nK", "x".repeat(500)] });
   const { stdout } = await run();
   expect([...stdout].filter((char) => char < " " && char !== "\n")).toEqual([]);
   expect(stdout.split("\n").find((line) => line.startsWith("answer: "))?.length).toBeLessThan(200);
 });
 
-test("any model can be tried; one that is not known is a usage error", async () => {
+test("can test any known model; an unknown one is a usage error", async () => {
   expect(await bench.tinman(["models", "test", "offline"])).toMatchObject({
     code: 0,
     stdout: expect.stringContaining("\nanswer: OK\n"),

@@ -13,7 +13,7 @@ afterEach(() => bench.remove());
 
 const config = (): string => join(bench.home, ".tinman", "config.yaml");
 
-test("variables that models name do not reach commands, unless they are let through", async () => {
+test("commands do not get variables that models name, unless passed explicitly", async () => {
   const entry = {
     id: "mine",
     provider: "openai-compatible",

@@ -45,7 +45,7 @@ describe("homes", () => {
     },
   );
 
-  test("where nothing can be made, that is said at once", async () => {
+  test("reports a read-only place at once", async () => {
     const run = await bench.tinman(["exec", "Just reply OK."], { env: { TINMAN_HOME: "/proc/nowhere" } });
     expect([run.code, run.stdout]).toEqual([1, ""]);
     expect(run.stderr).toMatch(/^tinman: .*\/proc\/nowhere.*\n$/);
@@ -54,13 +54,13 @@ describe("homes", () => {
 });
 
 describe("folders", () => {
-  test("a file that cannot be made fails its call, not the program", async () => {
+  test("a file that cannot be created fails its call, not the program", async () => {
     const model = await bench.script([call("Create", { file_path: "/proc/zz/x", content: "" }), { text: "no" }]);
     const run = await bench.tinman(["exec", "--skip-permissions-unsafe", "-m", model, "go"]);
     expect([run.code, run.stdout]).toEqual([1, "no\n"]);
   });
 
-  test("a session whose folder is gone says so, and goes on in another one", async () => {
+  test("a session whose folder is gone says so, and continues in another one", async () => {
     const folder = join(bench.root, "short-lived");
     await mkdir(folder);
     const first = JSON.parse((await bench.tinman(["exec", "-o", "json", "Just reply OK."], { cwd: folder })).stdout);
@@ -75,7 +75,7 @@ describe("folders", () => {
     );
   });
 
-  test("a current folder that is gone is one clear line", async () => {
+  test("a deleted current folder is one clear line", async () => {
     const run = await bench.shell(`mkdir gone && cd gone && rmdir ../gone && tinman exec "Just reply OK."`);
     expect([run.code, run.stderr.split("\n").at(-2)]).toEqual([2, "tinman: The current folder does not exist."]);
   });
@@ -112,18 +112,18 @@ describe("input without end", () => {
   test.each([
     ["SIGINT", 130],
     ["SIGTERM", 143],
-  ] as const)("%s while the prompt is waited for ends the run in its own format", async (signal, code) => {
+  ] as const)("%s while waiting for the prompt ends the run in its own format", async (signal, code) => {
     const child = bench.start(["exec", "-o", "stream-json"]);
     const output: Buffer[] = [];
     child.stdout?.on("data", (chunk: Buffer) => output.push(chunk));
-    // More than a pipe holds: when all of it is gone, somebody reads.
+    // More than a pipe holds: once all of it is taken, the reader is there.
     await new Promise((resolve) => child.stdin?.write("word ".repeat(200_000), resolve));
     child.kill(signal);
     expect(await new Promise((resolve) => child.on("close", resolve))).toBe(code);
     expect(lines(Buffer.concat(output).toString()).at(-1)).toMatchObject({ type: "completion", exitCode: code });
   });
 
-  test("what is wrong is said before the prompt is waited for", async () => {
+  test("reports errors before waiting for the prompt", async () => {
     for (const [args, code] of [
       [["-m", "nonsense"], 2],
       [["-s", "00000000-0000-4000-8000-000000000000"], 4],
@@ -134,7 +134,7 @@ describe("input without end", () => {
   });
 });
 
-test("a timeout that comes before the turn is a timeout too", async () => {
+test("a timeout before the turn counts too", async () => {
   const model = await bench.script([{ text: "late", delay_ms: 5_000 }]);
   for (const timeout of ["1ms", "2ms", "5ms", "20ms"]) {
     const run = await finished(bench.start(["exec", "-o", "json", "--timeout", timeout, "-m", model, "go"]));
@@ -142,7 +142,7 @@ test("a timeout that comes before the turn is a timeout too", async () => {
   }
 });
 
-test("arguments nested without end, and endless ids, are the model's fault and do no harm", async () => {
+test("deeply nested arguments and endless ids are the model's fault and harmless", async () => {
   const raw = `${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`;
   const model = await bench.script([
     { tool_calls: [{ name: "Read", raw, id: "x".repeat(70_000) }] },
@@ -155,7 +155,7 @@ test("arguments nested without end, and endless ids, are the model's fault and d
   expect(run.code).toBe(1);
 });
 
-test("a configured model that does not exist is found by doctor and models", async () => {
+test("doctor and models report a configured model that does not exist", async () => {
   const other = await createBench();
   await other.shell("mkdir -p ~/.tinman && echo 'model: nonsense' > ~/.tinman/config.yaml");
   expect((await other.tinman(["doctor"])).stdout).toMatch(/failed +model .*nonsense/);
@@ -170,7 +170,7 @@ test.each([
     /^tinman: HOME is "\/nowhere-at-all\/home", and neither/,
   ],
   ["a line end in TINMAN_HOME", { TINMAN_HOME: "a\n" }, /^tinman: TINMAN_HOME has a line end: "a\\n"\.\n$/],
-])("%s is refused, and nothing is made", async (_, env, words) => {
+])("rejects %s without creating anything", async (_, env, words) => {
   const bench = await createBench();
   try {
     const run = await bench.tinman(["exec", "Just reply OK."], { env });
@@ -181,7 +181,7 @@ test.each([
   }
 });
 
-test("a folder as standard input is said to be one", async () => {
+test("reports a folder as standard input", async () => {
   const bench = await createBench();
   try {
     for (const prompt of ["-", '"Just reply OK." -']) {

@@ -13,7 +13,7 @@ afterAll(() => bench.remove());
 const usage = (words: string) => ({ code: 2, signal: null, stdout: "", stderr: `tinman: ${words}\n` });
 
 describe("a home", () => {
-  test("that is a relative path is refused, and nothing is made", async () => {
+  test("rejects a relative path without creating anything", async () => {
     const env = { HOME: "rel" };
     const words = 'HOME must be an absolute path, got "rel". Correct it, or set TINMAN_HOME.';
     for (const args of [
@@ -35,7 +35,7 @@ describe("a home", () => {
   });
 });
 
-test("a working directory that was deleted is named by every command that needs it", async () => {
+test("every command that needs the working directory reports that it was deleted", async () => {
   const gone = join(bench.root, "gone");
   for (const command of ["tinman exec hi", "tinman serve --port 0", "TINMAN_HOME=rel tinman sessions list"]) {
     await mkdir(gone);
@@ -75,13 +75,13 @@ describe("text that is not UTF-8", () => {
     expect(await bench.shell(command)).toEqual(usage(words));
   });
 
-  test("as context is sent as far as it can be read, and stderr says so", async () => {
+  test("as context is sent as far as it is readable, with a note on stderr", async () => {
     const run = await bench.shell('tinman exec "Just reply OK." - < ../latin1.txt');
     const stderr = "tinman: Standard input is not valid UTF-8; invalid bytes were replaced by \ufffd.\n";
     expect(run).toEqual({ code: 0, signal: null, stdout: "OK\n", stderr });
   });
 
-  test("in a line of a client is read as far as it can be, as its protocol has it, and said on stderr; ACP refuses it", async () => {
+  test("in a client's line is read as far as possible, with a note on stderr; ACP rejects it", async () => {
     const head = '"jsonrpc":"2.0","factoryApiVersion":"1.0.0","type":"request"';
     const open = String.raw`{${head},"id":"1","method":"droid.initialize_session","params":{"machineId":"m","cwd":"."}}\n`;
     const prompt = String.raw`{${head},"id":"2","method":"droid.add_user_message","params":{"text":"\xe9"}}\n`;
@@ -95,12 +95,12 @@ describe("text that is not UTF-8", () => {
     ]);
   });
 
-  test("a replacement character that the user wrote is text like any other", async () => {
+  test("a replacement character typed by the user is ordinary text", async () => {
     expect((await bench.tinman(["exec", 'Just reply "\ufffd"'])).stdout).toBe("\ufffd\n");
   });
 });
 
-test("too few file descriptors end in words, whatever runs out of them", async () => {
+test("too few file descriptors cause a clear message, whatever runs out", async () => {
   const limits = [20, 22, 24, 26, 28, 31, 34, 40];
   const runs = await Promise.all(
     limits.map((limit) => bench.shell(`ulimit -n ${limit}; tinman exec -o json "run ls command"`)),

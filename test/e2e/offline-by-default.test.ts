@@ -10,13 +10,13 @@ beforeAll(async () => {
 });
 afterAll(() => bench.remove());
 
-/** With all that is on stderr. */
+/** With everything on stderr. */
 const tinman = (args: readonly string[], options: RunOptions = {}) =>
   finished(bench.start(args, options), options.stdin, true);
 
 const notice = /^tinman: No model was named: using the offline model[^\n]*API key[^\n]*-m[^\n]*TINMAN_MODEL[^\n]*\n/;
 
-test("says that the offline model is used, and fails on a prompt that it does not understand", async () => {
+test("announces the offline model, and fails on a prompt that it does not understand", async () => {
   const good = await tinman(["exec", "-o", "json", "Just reply OK."]);
   expect([good.code, JSON.parse(good.stdout)]).toMatchObject([0, { result: "OK", model: "offline", is_error: false }]);
   expect(good.stderr.replace(notice, "")).toBe("");
@@ -39,13 +39,13 @@ test("says that the offline model is used, and fails on a prompt that it does no
   );
 });
 
-test("a session that was begun with -m offline continues silently", async () => {
+test("a session started with -m offline continues silently", async () => {
   const begun = await tinman(["exec", "-m", "offline", "-o", "json", "Just reply OK."]);
   const next = await tinman(["exec", "-s", JSON.parse(begun.stdout).session_id, "fix the bug"]);
   expect([next.code, next.stderr]).toEqual([0, ""]);
 });
 
-test("names the key that is set for a provider without a default model", async () => {
+test("names the key set for a provider without a default model", async () => {
   const run = await tinman(["exec", "fix the bug"], { env: { MOONSHOT_API_KEY: "sk-none" } });
   expect(run.code).toBe(1);
   expect(run.stderr).toMatch(
@@ -57,7 +57,7 @@ test.each<[string, string[], Record<string, string>]>([
   ["-m", ["-m", "offline"], {}],
   ["TINMAN_MODEL", [], { TINMAN_MODEL: "offline" }],
   ["config.yaml", [], { TINMAN_HOME: "configured" }],
-])("a model named by %s is used silently, and what it does not understand is an answer", async (_, options, env) => {
+])("a model named by %s is used silently, and not understanding is an answer", async (_, options, env) => {
   await bench.file("configured/config.yaml", "model: offline\n");
   const home = env.TINMAN_HOME === undefined ? {} : { TINMAN_HOME: `${bench.cwd}/${env.TINMAN_HOME}` };
   const run = await tinman(["exec", ...options, "fix the bug"], { env: { ...env, ...home } });
@@ -69,7 +69,7 @@ test.each<[string, string[], Record<string, string>]>([
   });
 });
 
-test("stream-jsonrpc says so on stderr alone, once, when a session names no model", async () => {
+test("stream-jsonrpc announces it once, only on stderr, if a session names no model", async () => {
   const args = ["exec", "--input-format", "stream-jsonrpc", "--output-format", "stream-jsonrpc"];
   const open = (id: string, params: object) =>
     `${JSON.stringify({
@@ -92,7 +92,7 @@ test("stream-jsonrpc says so on stderr alone, once, when a session names no mode
   expect((await tinman([...args, "-m", "offline"], { stdin: open("1", {}) })).stderr).toBe("");
 });
 
-test.each(["error", "off"])("--log-level %s hides neither the model nor input that was not used", async (level) => {
+test.each(["error", "off"])("--log-level %s hides neither the model nor unused input", async (level) => {
   const run = await tinman(["exec", "--log-level", level, "Just reply OK."], { stdin: "waiting\n" });
   expect(run.stderr.replace(notice, "")).toMatch(/^tinman: Standard input was not used\.[^\n]*\n$/);
 });
@@ -100,7 +100,7 @@ test.each(["error", "off"])("--log-level %s hides neither the model nor input th
 test.each([
   ["-m", ["-m", "gpt-typo"], ""],
   ["models.default", [], "default: gpt-typo, "],
-])("a fallback to the offline model for an unknown %s is one by default", async (_, options, named) => {
+])("falling back to the offline model for an unknown %s counts as default", async (_, options, named) => {
   await bench.file("fallback/config.yaml", `models: {${named}fallback: offline}\n`);
   const home = { TINMAN_HOME: `${bench.cwd}/fallback` };
   const run = await tinman(["exec", ...options, "fix the bug"], { env: home });
@@ -112,7 +112,7 @@ test.each([
   expect((await tinman(["exec", "-s", id ?? "", "fix the bug"], { env: home })).code).toBe(1);
 });
 
-test("tinman connect says so, and fails on a prompt that the server's model does not understand", async () => {
+test("tinman connect announces it, and fails on a prompt that the server's model does not understand", async () => {
   const server = bench.start(["serve", "--port", "0", "--no-auth"]);
   const ended = once(server, "exit");
   try {
@@ -132,7 +132,7 @@ test("tinman connect says so, and fails on a prompt that the server's model does
   }
 });
 
-test("the SDK hears of it with the first turn, once, by onEvent or else by onWarning", async () => {
+test("the SDK reports it with the first turn, once, by onEvent or else by onWarning", async () => {
   const heard: string[] = [];
   const events: string[] = [];
   const options = { cwd: bench.cwd, env: bench.env, executable: "tinman" };

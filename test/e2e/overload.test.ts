@@ -19,7 +19,7 @@ afterEach(async () => {
 
 const overloaded: Turn = { fault: { status: 529, headers: { "retry-after-ms": "10" } } };
 
-/** The entries `first` and `second`, each on a server of its own. */
+/** The entries `first` and `second`, each on its own server. */
 async function configure(models: object): Promise<void> {
   const entries = servers.map(({ url, key }, index) => {
     const id = index === 0 ? "first" : "second";
@@ -33,7 +33,7 @@ async function configure(models: object): Promise<void> {
 }
 
 describe("a run whose provider is overloaded", () => {
-  test("survives by waiting, and says so", async () => {
+  test("waits and survives, with a note", async () => {
     await configure({});
     servers[0]?.enqueue(...Array.from({ length: 5 }, () => overloaded), { text: ["Here."] });
     const run = await bench.tinman(["exec", "-o", "stream-json", "hi"]);
@@ -61,7 +61,7 @@ describe("a run whose provider is overloaded", () => {
     expect(shown.stdout).toContain('"model":"second"');
   });
 
-  test("ends with --timeout, in spite of its patience", async () => {
+  test("stops at --timeout despite its patience", async () => {
     await configure({});
     servers[0]?.enqueue({ fault: { status: 529, headers: { "retry-after": "100" } } });
     const run = await bench.tinman(["exec", "--timeout", "1s", "hi"]);
@@ -69,7 +69,7 @@ describe("a run whose provider is overloaded", () => {
   });
 });
 
-test("a wrong key is not retried, and no fallback is asked", async () => {
+test("does not retry a wrong key or use a fallback for it", async () => {
   await configure({ fallbacks: ["second"] });
   servers[0]?.enqueue({ fault: { status: 401 } });
   const run = await bench.tinman(["exec", "hi"]);

@@ -13,8 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => bench.remove());
 
-test("npm pack gives a tarball that installs and runs in an empty folder", { timeout: 180_000 }, async () => {
-  // The runtime dependency comes from this checkout as a tarball too, so that nothing is fetched.
+test("npm pack makes a tarball that installs and runs in an empty folder", { timeout: 180_000 }, async () => {
+  // The runtime dependency also comes from this checkout, so that nothing is fetched.
   const dependencies = (await readdir(join(checkout, "node_modules", "@vscode"))).map(
     (name) => `./node_modules/@vscode/${name}`,
   );

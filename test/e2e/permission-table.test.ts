@@ -6,7 +6,7 @@ import { isFullRun } from "../full-run.ts";
 import type { Bench } from "./tinman.ts";
 import { createBench, lines } from "./tinman.ts";
 
-/** What runs unasked at each level, seen from outside: the files, the exit code, and every word that is said. */
+/** What runs unasked at each level, seen from outside: files, exit code, and every message. */
 
 const levels = {
   default: [],
@@ -23,17 +23,17 @@ interface Call {
   readonly input: Readonly<Record<string, unknown>>;
   readonly runsFrom: Level;
   readonly rule: string;
-  /** What is said of the call when it is denied. */
+  /** The message if the call is denied. */
   readonly does: string;
-  /** Its result when it ran. */
+  /** Its result if it ran. */
   readonly gives: string;
 }
 
 interface Row {
   readonly name: string;
-  /** Each in a reply of its own, the last is the one that the row is about. */
+  /** Each in its own reply; the last one is the row's subject. */
   readonly calls: (cell: string) => readonly Call[];
-  /** What is in the files afterwards, if the last call ran; `undefined`: the file is gone. */
+  /** The files' content afterwards, if the last call ran; `undefined`: the file is gone. */
   readonly changes: Readonly<Record<string, string | undefined>>;
 }
 
@@ -80,7 +80,7 @@ function create(where: string, path: string, runsFrom: Level, rule: string, more
   };
 }
 
-/** A file must be read before it is edited, and reading it may need a yes of its own. */
+/** A file must be read before an edit, which can need approval itself. */
 function edit(
   where: string,
   path: string,
@@ -205,7 +205,7 @@ async function run(cell: string, level: Level, calls: readonly Pick<Call, "name"
 
 type Ended = Awaited<ReturnType<typeof run>>;
 
-/** How a run ends in which these calls are denied. */
+/** How a run ends if these calls are denied. */
 function ended(calls: readonly Call[], level: Level): Ended {
   const isDenied = ({ runsFrom }: Call): boolean => order.indexOf(level) < order.indexOf(runsFrom);
   const reasonOf = ({ name, does }: Call): string =>
@@ -233,7 +233,9 @@ function ended(calls: readonly Call[], level: Level): Ended {
   };
 }
 
-/** Where something changes: a call runs from this level on, or would from the next. The long run tries every level. */
+/**
+ * Rows where something changes: a call runs from this level on, or would from the next. The long run tries every level.
+ */
 function isTried(level: Level, { calls }: Row): boolean {
   const next = order[order.indexOf(level) + 1];
   return isFullRun || calls("").some(({ runsFrom }) => runsFrom === level || runsFrom === next);
@@ -251,8 +253,8 @@ describe.concurrent.each(order)("at %s", (level) => {
   });
 });
 
-describe("the model's word", () => {
-  /** Commands of which models say that they are harmless. */
+describe("the model's risk estimate", () => {
+  /** Commands that models call harmless. */
   const commands = {
     "rm -rf victim": "work/victim",
     "git push origin HEAD:main": "remote.git/refs/heads/main",
@@ -278,7 +280,7 @@ describe("the model's word", () => {
   test.each([
     ["default", []],
     ["low", ["echo x > out.txt", "touch new.txt"]],
-  ] as const)("that a command is harmless changes nothing at %s", async (level, ran) => {
+  ] as const)("calling a command harmless changes nothing at %s", async (level, ran) => {
     const believed = await outcome(level, { riskLevel: "low", riskLevelReason: "It only reads." });
     expect(believed).toEqual(await outcome(level, {}));
     expect(believed).toMatchObject({
@@ -291,7 +293,7 @@ describe("the model's word", () => {
     });
   });
 
-  test("that a command is harmful changes nothing when it is known to be harmless", async () => {
+  test("calling a harmless command harmful changes nothing if it is known", async () => {
     const cell = await newCell(before);
     const call = { name: "Execute", input: { command: "ls", riskLevel: "high" } };
     expect(await run(cell, "default", [call])).toEqual({
@@ -303,7 +305,7 @@ describe("the model's word", () => {
     });
   });
 
-  test("that a command is harmful holds for any other", async () => {
+  test("calling any other command harmful counts", async () => {
     const cell = await newCell(before);
     const { code, denials } = await run(cell, "low", [
       { name: "Execute", input: { command: "touch made.txt", riskLevel: "high" } },

@@ -7,8 +7,8 @@ import { type Bench, createBench, madeUp } from "./tinman.ts";
 import { toolResults } from "./tool-results.ts";
 
 /*
- * `npm run` puts `node_modules/.bin` first on the PATH, and direnv and others put folders of the workspace there. What lies
- * in them is the repository's, and must not be taken for a program that Tinman itself needs.
+ * `npm run` puts `node_modules/.bin` first on the PATH, and direnv adds folders of the workspace. Programs there are
+ * the repository's, and must not replace those that Tinman needs.
  */
 const needed = ["mkfifo", "ps", "perl", "git", "rg", "grep", "sleep", "kill", "sh", "bash", "env", "node", "npm"];
 const key = `sk-${madeUp()}`;
@@ -21,7 +21,7 @@ beforeAll(async () => {
   const folders = ["node_modules/.bin", "bin"];
   for (const folder of folders) {
     for (const name of needed) {
-      // What it was given is kept, and then the real one does its work.
+      // Records its arguments, then runs the real program.
       const body = `#!/bin/bash\necho "${name} $(/usr/bin/env | /bin/grep -c ${key})" >> ${bench.root}/ran\nPATH=\${PATH#*:*:} exec ${name} "$@"\n`;
       await chmod(await bench.file(`${folder}/${name}`, body), 0o755);
     }
@@ -36,7 +36,7 @@ afterAll(() => bench.remove());
 const ran = (): Promise<string> =>
   bench.shell(`cat ${bench.root}/ran; rm -f ${bench.root}/ran`).then((run) => run.stdout);
 
-test("programs of the repository on the PATH are not taken for those that a run needs for itself", async () => {
+test("a repository's programs on the PATH do not replace those that a run needs", async () => {
   const planted = { ...bench, tinman: (args: readonly string[]) => bench.tinman(args, { env }) };
   const results = await toolResults(
     planted,
@@ -50,7 +50,7 @@ test("programs of the repository on the PATH are not taken for those that a run 
   expect(await ran()).toBe("");
 });
 
-test("nor for those that look after the machine, or clean up behind a run that was killed", async () => {
+test("nor those that inspect the machine, or clean up after a killed run", async () => {
   expect((await bench.tinman(["doctor"], { env })).code).toBe(0);
   expect(await ran()).toBe("");
   const word = madeUp();

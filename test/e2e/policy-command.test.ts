@@ -120,7 +120,7 @@ spec      refused
     expect([object.code, JSON.parse(object.stdout).verdicts]).toEqual([code, { [level]: verdict }]);
   });
 
-  test("a text that is refused says why, and does not reach the terminal", async () => {
+  test("a refused text has a reason, and does not reach the terminal", async () => {
     const run = await explain(["-"], { stdin: "ls \u001b[2K\r\n" });
     const why = "it contains the character U+001B, which is invisible or ambiguous";
     expect(run).toMatchObject({ code: 0, stderr: "" });
@@ -128,7 +128,7 @@ spec      refused
     expect((await explained("ls\r")).refused).toBe("it contains the character U+000D, which is invisible or ambiguous");
   });
 
-  test("commands of several lines come from an argument or standard input, and are shown on one", async () => {
+  test("takes multi-line commands from an argument or standard input, and shows them on one line", async () => {
     const command = "cat <<'EOF'\n$(rm x)\nEOF\npwd";
     const run = await explain([command]);
     expect(run).toMatchObject({ code: 0, stderr: "" });
@@ -138,7 +138,7 @@ spec      refused
     expect(await explain(["--", command])).toEqual(run);
   });
 
-  test("nothing is run or written, whatever the command", async () => {
+  test("runs and writes nothing, whatever the command", async () => {
     const before = [await readdir(bench.cwd), await readdir(bench.home)];
     const commands = ["touch a", "ls $(touch b)", "`touch c`", "cat <(touch d) > e", "bash -c 'touch f' &"];
     for (const command of isFullRun ? commands : [commands.join("\n")]) {
@@ -147,7 +147,7 @@ spec      refused
     expect([await readdir(bench.cwd), await readdir(bench.home)]).toEqual(before);
   });
 
-  test("the folder decides what is inside and what is out", async () => {
+  test("the folder decides what is inside and outside", async () => {
     await mkdir(join(bench.cwd, "inner"), { recursive: true });
     expect((await explained("cat ../notes.md", { cwd: join(bench.cwd, "inner") })).class).toBe("low");
     expect((await explained("cat inner/notes.md")).class).toBe("read");
@@ -155,7 +155,7 @@ spec      refused
     expect(JSON.parse(run.stdout)).toMatchObject({ class: "low", rule: "read-outside" });
   });
 
-  test("long and deeply nested commands are cut, not refused", async () => {
+  test("long and deeply nested commands are cut, not rejected", async () => {
     const nested = `${"$(".repeat(40)}ls${")".repeat(40)}`;
     const run = await explain(["-"], { stdin: `echo ${"x".repeat(50_000)} ${nested}` });
     expect(run).toMatchObject({ code: 0, stderr: "" });
@@ -176,11 +176,11 @@ spec      refused
       "option '--auto <level>' argument 'unsafe' is invalid. Allowed choices are off, low, medium, high.",
     ],
     [["--cwd", "nowhere", "ls"], "The folder nowhere does not exist."],
-  ])("%j is wrong usage", async (args, words) => {
+  ])("%j is a usage error", async (args, words) => {
     expect(await explain(args)).toEqual({ code: 2, signal: null, stdout: "", stderr: `tinman: ${words}\n` });
   });
 
-  test("standard input is bounded, and must be text", async () => {
+  test("standard input is limited, and must be text", async () => {
     const tooLong = await explain(["-"], { stdin: "x".repeat(1_000_001) });
     expect([tooLong.code, tooLong.stderr]).toEqual([2, "tinman: The command is larger than 1 MB.\n"]);
     const bytes = await bench.shell("printf 'ls \\377' | tinman policy explain -");
@@ -206,7 +206,7 @@ describe("rules of the configuration", () => {
     return { class: found, rule, because, denied, verdicts };
   };
 
-  test("what decided is the rule", async () => {
+  test("the rule is shown as the deciding part", async () => {
     expect(await judged("own-tool --fast")).toMatchObject({
       rule: "allow-rule",
       because: "it is allowed by the rule own-tool *",
@@ -224,14 +224,14 @@ describe("rules of the configuration", () => {
     });
   });
 
-  test("denials are printed, and say themselves in the exit code", async () => {
+  test("denials are printed, and set the exit code", async () => {
     const run = await ruled.tinman(["policy", "explain", "--auto", "high", "git push origin main"]);
     expect(run).toMatchObject({ code: 5, stderr: "" });
     expect(run.stdout).toContain("denied    Execute would run a command that a rule denies: git push *.\n");
     expect(run.stdout.endsWith("\n\nhigh      denied\n")).toBe(true);
   });
 
-  test("a repository's rules hold in it, and what it may not say is named", async () => {
+  test("a repository's rules apply in it, and keys it may not set are named", async () => {
     const repository = join(ruled.root, "repository");
     await mkdir(join(repository, ".tinman"), { recursive: true });
     await writeFile(
@@ -245,7 +245,7 @@ describe("rules of the configuration", () => {
     expect(JSON.parse(run.stdout).verdicts).toEqual({ ...everywhere("denied"), unsafe: "runs" });
   });
 
-  test("a configuration that cannot be used is exit code 2", async () => {
+  test("an invalid configuration is exit code 2", async () => {
     const run = await ruled.tinman(["policy", "explain", "ls"], { env: { TINMAN_ADMIN_CONFIG: "/nowhere.yaml" } });
     expect(run).toMatchObject({ code: 2, stdout: "" });
     expect(run.stderr).toMatch(/^tinman: \/nowhere\.yaml: .*TINMAN_ADMIN_CONFIG.*\n$/);
@@ -260,7 +260,7 @@ describe("test", () => {
     return run;
   };
 
-  test("cases that hold pass", async () => {
+  test("passes cases that match", async () => {
     const yaml = `
 cases:
   - { command: ls -la, class: read, why: it only lists }
@@ -283,7 +283,7 @@ cases:
     });
   });
 
-  test("each that does not hold is told with what decided, and the exit code is 1", async () => {
+  test("reports each failing case with what decided, and exits with 1", async () => {
     const cases = [
       { command: "ls", class: "read" },
       { command: "ssh x", class: "low", why: "I thought so" },
@@ -324,7 +324,7 @@ cases:
     expect([await check({ cases }), await check({ cases: inside }, "--sandbox", "required")]).toEqual([passed, passed]);
   });
 
-  test("rules of the configuration count", async () => {
+  test("applies the configuration's rules", async () => {
     const ruled = await createBench();
     await ruled.shell("mkdir ~/.tinman; echo 'permissions: { deny: [git push *] }' > ~/.tinman/config.yaml");
     await ruled.file("cases.yaml", "cases: [{ command: git push, level: high, expect: runs }]");
@@ -372,7 +372,7 @@ cases:
     expect(await check(document)).toEqual({ code: 2, stdout: "", stderr: `tinman: ../cases.yaml: ${words}\n` });
   });
 
-  test("a file that cannot be parsed or read is one line and exit code 2", async () => {
+  test("an unreadable or malformed file is one line and exit code 2", async () => {
     const broken = await check("cases: [\n  - {");
     expect([broken.code, broken.stdout]).toEqual([2, ""]);
     expect(broken.stderr).toMatch(/^tinman: \.\.\/cases\.yaml: line \d+, column \d+: [^\n]+\n$/);
@@ -381,20 +381,20 @@ cases:
     expect(missing.stderr).toMatch(/^tinman: nowhere\.yaml: [^\n]+\n$/);
   });
 
-  test("the commands that Tinman itself is tried with hold in a new repository", async () => {
+  test("judges the commands of Tinman's own tests correctly in a new repository", async () => {
     const all = parse(await readFile(new URL("../permissions/commands.yaml", import.meta.url), "utf8")) as {
       cases: readonly object[];
     };
-    // Every one is judged in process; here some of every kind, or all.
+    // All are judged in process; here some of every kind, or all.
     const cases = all.cases.filter((_, index) => isFullRun || index % 8 === 0);
-    // Not in the folder for temporary files, because writing there is judged otherwise.
+    // Not in the temp folder, because writing there is judged differently.
     const root = await realpath(await mkdtemp("/var/tmp/tinman-e2e-"));
     try {
       const [home, cwd] = [join(root, "home"), join(root, "project")];
       for (const folder of [home, cwd]) await mkdir(folder);
       const file = join(root, "cases.yaml");
       await writeFile(file, JSON.stringify({ cases }));
-      // A word that git could take for a branch is a path when there is such a file.
+      // A word that git could read as a branch is a path if such a file exists.
       expect(await bench.shell("git init -q && touch README.md", { cwd })).toMatchObject({ code: 0 });
       const { stdout, ...run } = await bench.tinman(["policy", "test", file], { cwd, env: { HOME: home } });
       expect([run, stdout]).toEqual([{ code: 0, signal: null, stderr: "" }, `${cases.length} passed, 0 failed\n`]);

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Processes of which the command line or environment holds a word; our own test runner does not. */
+/** Processes whose command line or environment contains a word, except our own test runner. */
 export async function processesWith(word: string): Promise<readonly number[]> {
   const ids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const found = await Promise.all(
@@ -15,7 +15,7 @@ export async function processesWith(word: string): Promise<readonly number[]> {
   return found.flat();
 }
 
-/** Those that do not go by themselves: none, when all is well. */
+/** Those that do not exit on their own; none if all is well. */
 export async function thatStay(word: string): Promise<readonly number[]> {
   let left: readonly number[] = [];
   for (let tries = 0; tries < 100; tries += 1) {

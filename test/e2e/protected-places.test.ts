@@ -6,7 +6,7 @@ import { createBench } from "./tinman.ts";
 import type { ToolCall } from "./tool-results.ts";
 import { toolResults } from "./tool-results.ts";
 
-/** A key in the user's home, and an agent that is let loose in that very folder. */
+/** A key in the user's home, and an agent that works in that very folder. */
 const secret = "PRIVATE-KEY-MATERIAL";
 
 let bench: Bench;
@@ -28,7 +28,7 @@ afterAll(() => bench.remove());
 const results = (cwd: string, flags: readonly string[], ...calls: readonly ToolCall[]) =>
   toolResults(bench, cwd, flags, calls);
 
-test.each([[[]], [["--auto", "low"]], [["--auto", "high"]]])("searches from above leave it out: %j", async (flags) => {
+test.each([[[]], [["--auto", "low"]], [["--auto", "high"]]])("searches from above exclude it: %j", async (flags) => {
   const [content = "", paths = "", names = ""] = await results(
     bench.home,
     flags,
@@ -42,7 +42,7 @@ test.each([[[]], [["--auto", "low"]], [["--auto", "high"]]])("searches from abov
   expect(names).not.toContain(".tinman");
 });
 
-describe("even at --auto low a yes is needed", () => {
+describe("even at --auto low, approval is needed", () => {
   /** Each in a reply of its own, and all in one run. */
   const calls: readonly ToolCall[] = [
     ["Read", { file_path: ".ssh/id_rsa" }],
@@ -83,7 +83,7 @@ describe("even at --auto low a yes is needed", () => {
   });
 });
 
-test("searches in a repository's own folder leave out what starts programs", async () => {
+test("searches in a git folder exclude what starts programs", async () => {
   const project = join(bench.home, "project");
   for (const path of [".git", ".git/modules", ".git/modules/a"]) {
     const found = await results(
@@ -98,7 +98,7 @@ test("searches in a repository's own folder leave out what starts programs", asy
   }
 });
 
-test("a command that searches one folder reads that folder alone", async () => {
+test("a command that searches one folder reads only that folder", async () => {
   const [value = ""] = await results(bench.home, [], ["Execute", { command: "grep -rn PRIVATE project/notes.txt" }]);
   expect(value).toMatch(/^1:not PRIVATE/);
 });
@@ -108,7 +108,7 @@ test("the program's own environment cannot be read back", async () => {
   expect(value).toMatch(/protected place/);
 });
 
-test("with --skip-permissions-unsafe nothing is left out", async () => {
+test("--skip-permissions-unsafe excludes nothing", async () => {
   const [content = ""] = await results(
     bench.home,
     ["--skip-permissions-unsafe"],

@@ -20,7 +20,7 @@ afterEach(async () => {
   await bench.remove();
 });
 
-/** The three providers with a name of their own are reached by their usual variables, the compatible one by an entry. */
+/** The three named providers are reached through their usual variables, the compatible one through an entry. */
 const ways = {
   Anthropic: {
     create: () => createAnthropicServer(),
@@ -67,7 +67,7 @@ describe.each(Object.entries(ways))("%s", (_, way) => {
     expect(server.requests.map(({ faults }) => faults)).toEqual([[], [], []]);
   });
 
-  test("a wrong key ends it at the first answer, and names the variable", async () => {
+  test("a wrong key ends it at the first response, and the message names the variable", async () => {
     server = await way.create();
     const env = { ...way.env(server), [way.variable]: "wrong-key-1234567" };
     const run = await bench.tinman(["exec", "-m", way.model, "hi"], { env });
@@ -77,7 +77,7 @@ describe.each(Object.entries(ways))("%s", (_, way) => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test("a missing key is told before anything is sent", async () => {
+  test("a missing key is reported before anything is sent", async () => {
     server = await way.create();
     const run = await bench.tinman(["exec", "-m", way.model, "hi"], {
       env: { ...way.env(server), [way.variable]: "" },
@@ -87,7 +87,7 @@ describe.each(Object.entries(ways))("%s", (_, way) => {
     expect(server.requests).toHaveLength(0);
   });
 
-  test("the key that is set chooses the model of a run that names none", async () => {
+  test("the key that is set chooses the default model", async () => {
     server = await way.create();
     const run = await bench.tinman(["models", "--json"], { env: way.env(server) });
     const [first] = JSON.parse(run.stdout) as { id: string; isDefault: boolean; provider: string }[];
@@ -96,7 +96,7 @@ describe.each(Object.entries(ways))("%s", (_, way) => {
   });
 });
 
-/** As the configuration writes it. */
+/** As written in the configuration. */
 const variable = (name: string): string => `$${`{${name}}`}`;
 
 async function configure(more: object = {}): Promise<void> {
@@ -134,7 +134,7 @@ describe("what ends a run", () => {
     ["503", { status: 503, headers: now }, 4, 1, "model_overloaded", /is overloaded \(503\)/],
     ["an answer with nothing in it", "empty-answer", 2, 1, "model_empty", /answered with nothing/],
   ];
-  // Every one is tried in process, on each wire; here one of each kind, or all.
+  // All are tried in process, on each wire; here one of each kind, or all.
   const kinds = ["401", "404", "429", "500", "an answer with nothing in it"];
   test.each(rows.filter(([what]) => isFullRun || kinds.includes(what)))(
     "%s",
@@ -146,7 +146,7 @@ describe("what ends a run", () => {
       const result = JSON.parse(done.stdout) as { error: { code: string; message: string } };
       expect([done.code, server.requests.length, result.error.code]).toEqual([code, requests, reason]);
       expect(result.error.message).toMatch(words);
-      // Every retry is told as it happens, and the end once more.
+      // Every retry is reported as it happens, then the end.
       const told = done.stderr.split("\n").filter((line) => line !== "");
       expect(told.filter((line) => /Trying again in [\d.]+ s \(retry \d\)\.$/.test(line))).toHaveLength(requests - 1);
       expect(told).toHaveLength(requests);
@@ -154,14 +154,14 @@ describe("what ends a run", () => {
     },
   );
 
-  test("a conversation that is too long for the model: exit 3", async () => {
+  test("a conversation too long for the model: exit 3", async () => {
     server = await createOpenAIChatServer();
     await configure();
     const message =
       "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.";
     const error = { message, type: "invalid_request_error", param: "messages", code: "context_length_exceeded" };
     const tooLong = { fault: { status: 400, body: JSON.stringify({ error }) } };
-    // It is asked once more, with what a shortened conversation would be.
+    // Asked once more, with the shortened conversation.
     server.enqueue(tooLong, tooLong);
     const done = await run(["hi"]);
     expect(done.code).toBe(3);
@@ -169,7 +169,7 @@ describe("what ends a run", () => {
     expect(done.stderr).toContain("8192 tokens");
   });
 
-  test("a refusal: exit 1, and a reason of its own", async () => {
+  test("a refusal: exit 1, with its own reason", async () => {
     server = await createOpenAIChatServer();
     await configure();
     server.enqueue({ text: ["I would rather not."], stop: "refusal" });
@@ -179,7 +179,7 @@ describe("what ends a run", () => {
       type: "completion",
       stopReason: "refused",
       finalText: "I would rather not.",
-      error: { code: "model_refused", message: "The model, or its provider, declined to answer after some words." },
+      error: { code: "model_refused", message: "The model, or its provider, stopped answering after some text." },
     });
   });
 
@@ -221,7 +221,7 @@ test("no key is written anywhere, whatever happens", async () => {
   expect(server.requests[1]?.headers["x-team"]).toBe("team-s3cret-team");
 });
 
-test("a key that cannot be sent is refused without being shown", async () => {
+test("rejects a key that cannot be sent, without showing it", async () => {
   server = await createOpenAIChatServer();
   await configure();
   const done = await run(["hi"], { env: { MY_KEY: "sk-first-half\nsecond-half" } });
@@ -232,7 +232,7 @@ test("a key that cannot be sent is refused without being shown", async () => {
   expect(JSON.parse(trimmed.stdout).error.message).not.toMatch(/key/i);
 });
 
-test("a variable that an entry needs and that is not set", async () => {
+test("a variable that an entry needs is not set", async () => {
   server = await createOpenAIChatServer();
   await configure();
   const done = await run(["hi"], { env: { MY_KEY: "" } });

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.remove());
 
-/** The words of a command that reads this file and repeats what the tool said. */
+/** A command that reads this file and repeats the tool's result. */
 async function readWords(name: string, bytes: Uint8Array): Promise<readonly string[]> {
   await writeFile(join(bench.cwd, name), bytes);
   const tool_calls = [{ name: "Read", input: { file_path: name } }];
@@ -25,14 +25,14 @@ function readersOf(pid: number | undefined): readonly string[] {
   return processesWith("pdf-pages").filter((line) => line.endsWith(` ${pid}`));
 }
 
-/** Seconds of a processor that a process's children have had so far. */
+/** CPU seconds that a process's children have used so far. */
 function secondsOfChildren(pid: number | undefined): number {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").filter(Boolean);
   const ticks = children.map((child) => Number(readFileSync(`/proc/${child}/stat`, "latin1").split(" ")[13]));
   return ticks.reduce((sum, one) => sum + one, 0) / 100;
 }
 
-/** Starts a run whose PDF keeps its reader busy for minutes, and waits until it does: it starts in less than a second. */
+/** Starts a run whose PDF keeps its reader busy for minutes, and waits until it is busy. */
 async function startBusy() {
   const child = bench.start(await readWords("busy.pdf", busyPdf()));
   const end = finished(child);
@@ -41,8 +41,8 @@ async function startBusy() {
   return { child, end };
 }
 
-describe("A hostile file", () => {
-  it("does not keep the text of an honest one from being read", async () => {
+describe("a hostile file", () => {
+  it("does not prevent reading the text of an honest one", async () => {
     const words = await readWords("honest.pdf", pagesPdf([packedStream(drawn("an honest page"))]));
     const run = await bench.tinman(words);
     expect([run.code, run.stderr]).toEqual([0, ""]);
@@ -53,9 +53,9 @@ describe("A hostile file", () => {
     ["runs.pdf", () => vastPagePdf("run-length", 4000)],
     ["table.pdf", vastTablePdf],
   ];
-  // In the short run they are read with a smaller limit, in the tests of the reader.
+  // The short run reads them with a smaller limit, in the reader's own tests.
   it.each(isFullRun ? vast : [])(
-    "ends with words when it needs too much: %s",
+    "fails with a message if it needs too much: %s",
     { timeout: 120_000 },
     async (name, pdf) => {
       const run = await bench.tinman(await readWords(name, pdf()));
@@ -81,14 +81,14 @@ describe("A hostile file", () => {
     expect(readersOf(child.pid)).toEqual([]);
   });
 
-  it("leaves no reader when the run is killed", async () => {
+  it("leaves no reader if the run is killed", async () => {
     const { child, end } = await startBusy();
     child.kill("SIGKILL");
     expect((await end).signal).toBe("SIGKILL");
     expect(await eventually(() => readersOf(child.pid).length === 0)).toBe(true);
   });
 
-  it("is read as plain text when it is a notebook of more than 10 MB", async () => {
+  it("is read as plain text if it is a notebook over 10 MB", async () => {
     const run = await bench.tinman(
       await readWords("zeros.ipynb", Buffer.from(`{"cells":[${"0,".repeat(8_000_000)}0]}`)),
     );

@@ -5,7 +5,7 @@ import { isFullRun } from "../full-run.ts";
 import type { Bench } from "./tinman.ts";
 import { createBench } from "./tinman.ts";
 
-/** Files by which a repository would like to configure those who work in it. None of them is used because it is there. */
+/** Files with which a repository could configure agents. Their presence alone has no effect. */
 
 let bench: Bench;
 let started: string;
@@ -23,7 +23,7 @@ async function shell(command: string): Promise<void> {
   if (run.code !== 0) throw new Error(run.stderr);
 }
 
-/** A command that leaves a trace when anybody runs it. */
+/** A command that leaves a trace when it runs. */
 const trace = (name: string): string => `touch '${join(started, name)}'`;
 
 async function plant(): Promise<void> {
@@ -80,7 +80,7 @@ env: {PLANTED: planted-word}
   }
 }
 
-/** All that a run shows and does, but for the notices about the repository's own file. */
+/** Everything that a run shows and does, except the notices about the repository's own file. */
 async function behaviour(): Promise<readonly object[]> {
   const env = { DEMO_TOKEN: "my-token", OPENAI_API_KEY: "my-key", TINMAN_MODEL: "offline" };
   const seen: object[] = [];
@@ -95,7 +95,7 @@ async function behaviour(): Promise<readonly object[]> {
       ["exec", "--list-tools"],
       ["models"],
     ];
-    // Below the top a short run tries what shows most: the model, the environment of commands, and what is allowed.
+    // Below the top, a short run tries what shows most: the model, the environment of commands, and permissions.
     const tried = cwd === bench.cwd || isFullRun ? commands : commands.filter((_, index) => [0, 1, 4].includes(index));
     for (const args of tried) {
       const { code, stdout, stderr } = await bench.tinman(args, { cwd, env });
@@ -109,7 +109,7 @@ async function behaviour(): Promise<readonly object[]> {
 const sessions = async (): Promise<number> =>
   (JSON.parse((await bench.tinman(["sessions", "list", "--json"])).stdout) as unknown[]).length;
 
-test("a run is the same with and without them, and nothing of them is started", { timeout: 120_000 }, async () => {
+test("a run is the same with and without them, and starts nothing of theirs", { timeout: 120_000 }, async () => {
   const before = await behaviour();
   expect(before.slice(0, 5)).toMatchObject([{ code: 0 }, { code: 0 }, { code: 0 }, { code: 5 }, { code: 5 }]);
   const kept = await sessions();
@@ -119,7 +119,7 @@ test("a run is the same with and without them, and nothing of them is started", 
   expect(await sessions()).toBe(2 * kept);
   expect(await readdir(started)).toEqual([]);
   expect(await readdir(bench.cwd)).not.toContain("evil-home");
-  // They would have left their traces.
+  // They would have left traces.
   await shell("sh .git/hooks/pre-commit");
   expect(await readdir(started)).toEqual(["pre-commit"]);
 });

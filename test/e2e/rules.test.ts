@@ -27,7 +27,7 @@ async function run(command: string, flags: readonly string[] = [], env: Readonly
 const adminWords = "Execute would run a command that an administrator's rule denies: rm *.";
 
 test.each([[[]], [["--auto", "high"]], [["--skip-permissions-unsafe"]], [["--enabled-tools", "Execute"]]])(
-  "the administrator's rule holds with %j",
+  "the administrator's rule applies with %j",
   async (flags) => {
     await bench.file("keep.txt", "keep\n");
     expect(await run("ls; rm keep.txt", flags, { TINMAN_ADMIN_CONFIG: admin })).toEqual({
@@ -40,21 +40,21 @@ test.each([[[]], [["--auto", "high"]], [["--skip-permissions-unsafe"]], [["--ena
   },
 );
 
-test("an administrator's file that cannot be understood lets nothing run", async () => {
+test("nothing runs with an unreadable administrator's file", async () => {
   const broken = join(bench.root, "broken.yaml");
   await writeFile(broken, "permissions:\n  allow: ['rm *']\n");
   const { code, stderr } = await run("ls", ["--skip-permissions-unsafe"], { TINMAN_ADMIN_CONFIG: broken });
   expect([code, stderr]).toEqual([2, expect.stringContaining(broken)]);
 });
 
-test("an exact rule of the user's lets one command run unasked, and no other", async () => {
+test("the user's exact rule lets one command run unasked, and no other", async () => {
   expect(await run("./deploy.sh now")).toMatchObject({ code: 0, result: "done" });
   for (const command of ["./deploy.sh", "./deploy.sh now -f", "./deploy.sh now; rm x", "cd src; ./deploy.sh now"])
     expect([command, (await run(command)).code]).toEqual([command, 5]);
   expect(await run("./deploy.sh now > out.txt")).toMatchObject({ code: 5 });
 });
 
-test("a repository can deny, and nothing else", async () => {
+test("a repository can only deny", async () => {
   await bench.file(".tinman/config.yaml", "permissions:\n  deny: ['cat *']\n  allow: ['rm *']\nmodel: offline\n");
   const denied = await run("cat deploy.sh");
   expect(denied).toMatchObject({ code: 5, result: "Execute would run a command that a rule denies: cat *." });

@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => bench.remove());
 
 test.each(["cut", { status: 500, retry_after_ms: 1 }])(
-  "a session that was cut in one run goes on with the next reply in another: %j",
+  "a session cut off in one run continues with the next reply in another: %j",
   async (error) => {
     const model = await bench.script([{ text: "Hello wor", error }, { text: "ld." }, { text: "third" }]);
     const first = JSON.parse((await bench.tinman(["exec", "-m", model, "-o", "json", "one"])).stdout) as {

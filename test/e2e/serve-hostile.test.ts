@@ -53,7 +53,7 @@ async function open(token = ann.token): Promise<SocketClient> {
   return client;
 }
 
-/** Somebody who does nothing wrong is served as ever. */
+/** A well-behaved client is served as usual. */
 async function isServed(): Promise<void> {
   const { result } = await good.request("sendUserMessage", { sessionId: goodSession, message: "hello" });
   const isEnd = ({ params }: SocketClient["frames"][number]): boolean =>
@@ -66,12 +66,12 @@ function rawFrame(opcode: number, payload: Buffer): Buffer {
   return Buffer.concat([head, payload]);
 }
 
-/** The socket under it, for what no client would send. */
+/** The underlying socket, for what no client would send. */
 function under({ socket }: SocketClient): Socket {
   return (socket as unknown as { readonly _socket: Socket })._socket;
 }
 
-test("frames that are no text, too large, or no UTF-8 close their connection, and no other", async () => {
+test("frames that are binary, too large or not UTF-8 close only their own connection", async () => {
   const [binary, large, broken, reserved, unmasked] = await Promise.all(Array.from({ length: 5 }, () => open()));
   binary?.raw(Buffer.from("{}"));
   large?.raw("x".repeat(20 * mebibyte));
@@ -82,12 +82,12 @@ test("frames that are no text, too large, or no UTF-8 close their connection, an
     [binary, large, broken, reserved, unmasked].map(async (one) => (await one?.closed)?.code),
   );
   expect(codes).toEqual([1003, expect.any(Number), 1007, 1002, 1002]);
-  // The rest of what is too large may still be under way when the server closes.
+  // The rest of an oversized frame can still be under way when the server closes.
   expect([1009, 1006]).toContain(codes[1]);
   await isServed();
 });
 
-test("half a handshake, and one that comes letter by letter, keep nobody else out", async () => {
+test("incomplete and slow handshakes keep no other client out", async () => {
   const { port } = new URL(program.url);
   const half = Array.from({ length: 60 }, () => connect(Number(port), "127.0.0.1"));
   for (const socket of half) {
@@ -104,7 +104,7 @@ test("half a handshake, and one that comes letter by letter, keep nobody else ou
   await isServed();
 });
 
-test(`more than ${connections} connections: 503, and room again when some have left`, async () => {
+test(`more than ${connections} connections: 503, and room again after some have left`, async () => {
   for (const client of seen) if (client !== good) client.socket.terminate();
   const many: SocketClient[] = [];
   let refused: unknown;
@@ -127,7 +127,7 @@ test(`more than ${connections} connections: 503, and room again when some have l
   expect((await (await open()).request("echo", 2)).result).toBe(2);
 });
 
-test("a client that does not read is cut off; who listens to the same answer gets all of it", async () => {
+test("disconnects a client that does not read; another listener gets the whole answer", async () => {
   const before = await program.memory();
   const [deaf, other] = [await open(), await open()];
   const sessions: unknown[] = [];
@@ -137,7 +137,7 @@ test("a client that does not read is cut off; who listens to the same answer get
     sessions.push(sessionId);
   }
   under(deaf).pause();
-  // The system's buffers hold a few answers, or more: only what does not fit there waits in the server.
+  // The system's buffers hold several answers; only the excess waits in the server.
   for (const sessionId of sessions) {
     if (isCut()) break;
     await other.request("sendUserMessage", { sessionId, message: "much" });
@@ -156,7 +156,7 @@ function isCut(): boolean {
     .some(({ event, reason }) => event === "connection.cut" && ["stalled", "unsent"].includes(String(reason)));
 }
 
-test("echoes of a mebibyte that nobody reads take no memory", async () => {
+test("unread echoes of a mebibyte take no memory", async () => {
   const before = await program.memory();
   const deaf = await open();
   under(deaf).pause();
@@ -170,7 +170,7 @@ test("echoes of a mebibyte that nobody reads take no memory", async () => {
   deaf.socket.terminate();
 });
 
-test("floods of messages and sessions meet their limits, each with its reason, and others do not notice", async () => {
+test("floods of messages and sessions reach their limits, each with its reason, and others are unaffected", async () => {
   const client = await open();
   const { result } = await client.request("startSession", { userId: "u" });
   const { sessionId } = result ?? {};
@@ -191,8 +191,8 @@ test("floods of messages and sessions meet their limits, each with its reason, a
   await Promise.all(ids.map((id) => client.request("stopSession", { sessionId: id })));
 });
 
-test("a long history that is asked for again and again: memory is bounded, others are served", async () => {
-  // The other user has used up what may be had in a minute.
+test("requesting a long history repeatedly: memory is bounded, others are served", async () => {
+  // The other user has used up the limit per minute.
   const client = await open(bob.token);
   const sessionId = (await client.request("startSession", { userId: "u" })).result?.sessionId;
   await client.request("sendUserMessage", { sessionId, message: "much" });
@@ -212,7 +212,7 @@ test("a long history that is asked for again and again: memory is bounded, other
   for (const one of many) one.socket.terminate();
 });
 
-test(`${isFullRun ? 100_000 : 3_000} frames of garbage as fast as they go: each is answered`, {
+test(`${isFullRun ? 100_000 : 3_000} garbage frames at full speed: each is answered`, {
   timeout: 120_000,
 }, async () => {
   const count = isFullRun ? 100_000 : 3_000;

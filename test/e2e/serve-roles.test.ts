@@ -44,7 +44,7 @@ async function ws(who: { readonly token: string }): Promise<SocketClient> {
 
 let ids = 0;
 
-/** A client of /rpc, as little of one as is needed. */
+/** A minimal client of /rpc. */
 async function rpc(who: { readonly token: string }) {
   return rpcOver(await program.connect({ path: "/rpc", token: who.token }));
 }
@@ -70,7 +70,7 @@ async function started(): Promise<{ owner: SocketClient; sessionId: string }> {
 const all = { message: "x", toolCallId: "x", result: "x", userId: "x", afterSeq: 0 };
 const isFinal = ({ params }: SocketClient["frames"][number]): boolean => params?.isFinal === true;
 
-test("somebody else's session is not there, by any method of /ws or /rpc, and nothing of it is told", async () => {
+test("another user's session does not exist, by any method of /ws or /rpc, and nothing of it leaks", async () => {
   const { owner, sessionId } = await started();
   const foreign = await ws(bob);
   for (const method of ["sendUserMessage", "provideToolResult", "cancel", "resumeSession"]) {
@@ -78,7 +78,7 @@ test("somebody else's session is not there, by any method of /ws or /rpc, and no
       await foreign.request(method, { ...all, sessionId }),
       await foreign.request(method, { ...all, sessionId: "11111111-2222-4333-8444-555555555555" }),
     ];
-    // Who guesses an id does not learn whether it is one.
+    // Guessing an id does not reveal whether it exists.
     expect([method, theirs.error]).toEqual([method, nobodys.error]);
     expect(theirs.error).toMatchObject({ code: -32602, data: { reason: "unknown_session" } });
   }
@@ -101,7 +101,7 @@ test("somebody else's session is not there, by any method of /ws or /rpc, and no
   expect(foreign.frames.every(({ method }) => method === undefined)).toBe(true);
 });
 
-test("headers, addresses and parameters that claim another user, role or scope change nothing", async () => {
+test("claims of another user, role or scope in headers, addresses and parameters change nothing", async () => {
   const { sessionId } = await started();
   const claims = { role: "admin", roles: ["admin"], scope: "admin", scopes: ["*"], user: "ann", owner: "ann" };
   const headers = {
@@ -130,7 +130,7 @@ test("headers, addresses and parameters that claim another user, role or scope c
   expect((await program.get("/metrics", bob.token)).code).toBe(403);
 });
 
-test("a viewer looks on, and may do nothing else, on /ws and on /rpc", async () => {
+test("a viewer can only watch, on /ws and on /rpc", async () => {
   const { owner, sessionId } = await started();
   const viewer = await ws(vic);
   expect((await viewer.request("resumeSession", { sessionId })).result).toMatchObject({ status: 1 });
@@ -163,7 +163,7 @@ test("a viewer looks on, and may do nothing else, on /ws and on /rpc", async () 
   expect((await viewer.until(isFinal)).params?.reason).toBe("completed");
 });
 
-test("a user may start nothing on the server's machine by the way", async () => {
+test("a user cannot start anything on the server's machine indirectly", async () => {
   for (const more of [
     { skipPermissionsUnsafe: true },
     { mcpServers: [{ name: "x", type: "stdio", command: "touch", args: ["/tmp/x"] }] },
@@ -180,7 +180,7 @@ test("a user may start nothing on the server's machine by the way", async () => 
   ).toMatchObject({ code: -32602, data: { reason: "tool_execution" } });
 });
 
-test("a session of /ws that is attached to over /rpc, and one of /rpc that is resumed over /ws: both hear of both", async () => {
+test("sessions of /ws joined over /rpc and of /rpc resumed over /ws: both clients get both", async () => {
   const { owner, sessionId } = await started();
   const attached = await rpc(ann);
   expect((await attached.request("load_session", { sessionId })).result).toBeDefined();
@@ -192,7 +192,7 @@ test("a session of /ws that is attached to over /rpc, and one of /rpc that is re
   await attached.client.until(isIdle);
   const heard = JSON.stringify(attached.client.frames);
   expect([heard.includes("It is 3."), heard.includes('"tool_result"')]).toEqual([true, true]);
-  // Who runs no tools is not asked to.
+  // Clients that run no tools are not asked to.
   expect(attached.client.frames.filter(({ id, method }) => id !== undefined && method !== undefined)).toEqual([]);
 
   const first = await rpc(ann);
@@ -201,7 +201,7 @@ test("a session of /ws that is attached to over /rpc, and one of /rpc that is re
   await follower.request("resumeSession", { sessionId: result?.sessionId });
   await first.request("add_user_message", { text: "hello" });
   await follower.until(isFinal);
-  // To look on is one thing, to have the server run tools where it is not configured to another.
+  // Watching is one thing, having the server run tools without configuration another.
   const sent = await follower.request("sendUserMessage", { sessionId: result?.sessionId, message: "and hello" });
   expect(sent.error).toMatchObject({ code: -32000, data: { reason: "tool_execution" } });
   await first.client.until(isIdle);

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Bench } from "./tinman.ts";
 import { createBench, lines } from "./tinman.ts";
 
-/** Faults that `droid exec` was seen to have. Each is shown not to be ours. (Orphans and signal codes: exec-faults.test.ts.) */
+/**
+ * Faults seen in `droid exec`. Each test shows that we don't have it. (Orphans and signal codes: exec-faults.test.ts.)
+ */
 
 let bench: Bench;
 beforeAll(async () => {
@@ -10,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.remove());
 
-test("no failure is silent: no prompt, a missing file, an unknown session each say what is wrong", async () => {
+test("no failure is silent: no prompt, a missing file and an unknown session each print the reason", async () => {
   for (const args of [[], [""], ["-f", "missing.md"], ["-s", "00000000-0000-4000-8000-000000000000", "x"]]) {
     const run = await bench.tinman(["exec", ...args]);
     expect(run.code).not.toBe(0);
@@ -18,7 +20,7 @@ test("no failure is silent: no prompt, a missing file, an unknown session each s
   }
 });
 
-test("the model's own word on risk is not believed, at any level below the real one", async () => {
+test("the model's own risk estimate is not trusted, at any level below the real one", async () => {
   for (const command of [
     "rm -rf ./zzz",
     "git push",
@@ -57,20 +59,20 @@ test("a made-up tool name is an error the model reads", async () => {
   });
 });
 
-test("reasoning is told once", async () => {
+test("sends reasoning once", async () => {
   const model = await bench.script([{ reasoning: ["Let ", "me ", "think."], text: "Thought." }]);
   const events = lines((await bench.tinman(["exec", "-o", "stream-json", "-m", model, "go"])).stdout);
   expect(events.filter(({ type }) => type === "reasoning").map(({ text }) => text)).toEqual(["Let me think."]);
 });
 
-test("an answer cut at the output limit is continued three times, not forever", async () => {
+test("an answer truncated at the output limit is continued three times, not forever", async () => {
   const model = await bench.script([{ text: "more ", stop: "length", times: "any" }]);
   const run = await bench.tinman(["exec", "-o", "stream-json", "-m", model, "go"]);
   const said = lines(run.stdout).filter(({ type, role }) => type === "message" && role === "assistant");
   expect([said.length, run.code]).toEqual([4, 3]);
 });
 
-test("a refused key fails at once, and the cause is told in every format", async () => {
+test("a rejected key fails at once, with the cause in every format", async () => {
   const model = await bench.script([{ error: { status: 401, message: "key sk-…123 is not valid" }, times: "any" }]);
   for (const format of ["text", "json", "stream-json"]) {
     const run = await bench.tinman(["exec", "-o", format, "--log-level", "info", "-m", model, "go"]);
@@ -80,7 +82,7 @@ test("a refused key fails at once, and the cause is told in every format", async
   }
 });
 
-test("a server fault is retried a few times and then said", async () => {
+test("a server error is retried a few times and then reported", async () => {
   const passing = await bench.script([
     { error: { status: 500, message: "oops", retry_after_ms: 1 } },
     { text: "recovered" },
@@ -94,7 +96,7 @@ test("a server fault is retried a few times and then said", async () => {
   expect(JSON.parse(run.stdout).result).toContain("oops");
 });
 
-test("no key is asked for", async () => {
+test("needs no key", async () => {
   const run = await bench.tinman(["exec", "Just reply OK."], { env: { FACTORY_API_KEY: undefined } });
   expect([run.code, run.stdout]).toEqual([0, "OK\n"]);
 });
@@ -128,7 +130,7 @@ test("the completion is last, exactly once, on every kind of end", async () => {
   }
 });
 
-test("the reason of an unknown model is told once, on one line", async () => {
+test("reports the reason for an unknown model once, on one line", async () => {
   const run = await bench.tinman(["exec", "-m", "nope", "go"]);
   expect(run.stderr.match(/offline/g)).toHaveLength(1);
 });

@@ -22,7 +22,7 @@ export interface RunOptions {
   readonly cwd?: string;
 }
 
-/** A workspace and a home of its own, and the built program in it. */
+/** A workspace and a home, with the built program. */
 export interface Bench {
   readonly root: string;
   readonly home: string;
@@ -83,7 +83,7 @@ export async function createBench(): Promise<Bench> {
   };
 }
 
-/** Most tests run as a user who named no model, and are not about the line that says so. */
+/** Most tests run without naming a model, and don't concern the line about that. */
 export function withoutOfflineLine(stderr: string): string {
   return stderr.replace(/^tinman: No model (?:was named|is configured): [^\n]*\n/gm, "");
 }
@@ -114,7 +114,7 @@ export function lines(text: string): Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-/** Word by word made up, so that no rule can know it beforehand. */
+/** Random words, so that no rule can know them. */
 export function madeUp(): string {
   const part = (): string => Math.random().toString(36).slice(2, 7);
   return `${part()}-${part()}`;

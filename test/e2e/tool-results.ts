@@ -3,7 +3,9 @@ import { lines } from "./tinman.ts";
 
 export type ToolCall = readonly [name: string, input: object];
 
-/** What the calls of these replies give, in one run of the built program in which nobody is asked and a no ends nothing. */
+/**
+ * The results of these replies' calls, in one run of the built program without a user and with `--on-denied continue`.
+ */
 export async function toolResults(
   bench: Bench,
   cwd: string,

@@ -11,7 +11,7 @@ interface Changing extends ToolSource {
   set(...tools: readonly Tool[]): void;
 }
 
-/** A source whose tools come and go, as those of a server do. */
+/** A source whose tools come and go, like a server's. */
 function changing(...first: readonly Tool[]): Changing {
   let tools = first;
   let version = 0;
@@ -49,7 +49,7 @@ const result = (callId: string, name: string, text: string, status = "ok") => {
 };
 const goneText = (name: string): string => `Error: The tool ${name} is no longer available. Nothing was run.`;
 
-test("a tool that comes is offered with the next model call, behind those that were there", async () => {
+test("a new tool is offered with the next model call, after the existing ones", async () => {
   const source = changing(A, B);
   const kit = createKit([calls(["A", {}]), calls(["C", {}]), says("ok")], { tools: source });
   const session = await kit.open();
@@ -67,7 +67,7 @@ test("a tool that comes is offered with the next model call, behind those that w
   await session.close();
 });
 
-test("a tool that comes back has its old place, whatever the order of its source", async () => {
+test("a tool that returns keeps its place, whatever its source's order", async () => {
   const source = changing(A, B, C);
   const kit = createKit([says("1"), says("2"), says("3")], { tools: source });
   const session = await kit.open();
@@ -80,8 +80,8 @@ test("a tool that comes back has its old place, whatever the order of its source
   await session.close();
 });
 
-describe("a reply can call what it was offered", () => {
-  test("and not what came while it was written", async () => {
+describe("a reply can call its offered tools", () => {
+  test("but not one that arrived while it was written", async () => {
     const source = changing(A);
     const reply = (): readonly ModelEvent[] => {
       source.set(A, B);
@@ -97,7 +97,7 @@ describe("a reply can call what it was offered", () => {
     await session.close();
   });
 
-  test("and hears of a tool that went away while it was written", async () => {
+  test("and learns of a tool that was removed while it was written", async () => {
     const source = changing(A, B);
     const reply = (): readonly ModelEvent[] => {
       source.set(A);
@@ -113,7 +113,7 @@ describe("a reply can call what it was offered", () => {
     await session.close();
   });
 
-  test("and hears of a tool that went away while another call of it ran", async () => {
+  test("and learns of a tool that was removed while another call of it ran", async () => {
     const source = changing();
     source.set(
       tool("A", () => source.set(A)),
@@ -129,7 +129,7 @@ describe("a reply can call what it was offered", () => {
     await session.close();
   });
 
-  test("and hears of a tool that went away while it was loaded", async () => {
+  test("and learns of a tool that was removed while it was loaded", async () => {
     const source = changing();
     const load = async (): Promise<never> => {
       source.set(A);
@@ -143,7 +143,7 @@ describe("a reply can call what it was offered", () => {
     await session.close();
   });
 
-  test("and a tool that is there and cannot be loaded fails the turn", async () => {
+  test("and a tool that exists but fails to load fails the turn", async () => {
     const load = (): Promise<never> => Promise.reject(new Error("Broken."));
     const kit = createKit([calls(["B", {}])], { tools: [{ ...B, load }] });
     const session = await kit.open();
@@ -155,7 +155,7 @@ describe("a reply can call what it was offered", () => {
   });
 });
 
-test("what the client runs can be called although it went away here", async () => {
+test("client tools can be called even after being removed here", async () => {
   const source = changing(A);
   const tools = new SessionTools(source, { clientRunsTools: true }, {}, async () => ({}));
   const [offered] = tools.offer(info, "auto").tools;
@@ -196,7 +196,7 @@ describe.each([
     },
   ],
 ] as readonly (readonly [string, () => Case])[])("a source of %s", (_, make) => {
-  test("has one version for one list, and a higher one for another", () => {
+  test("has one version per list, and a higher one for another", () => {
     const { source, change, lists } = make();
     const before = { version: source.version, list: source.list() };
     expect([source.version, source.list()]).toEqual([before.version, before.list]);

@@ -9,7 +9,7 @@ import { createMemoryStore } from "../fakes/memory-store.ts";
 const long = "x".repeat(5_000);
 const slowly: ModelEvent[] = [{ type: "text", text: long }, ...says(" end")];
 
-/** Two turns, read back without the records that `isLost` names. */
+/** Two turns, read back without the records that `isLost` matches. */
 async function reopened(isLost: (event: DurableEvent) => boolean) {
   const store = createMemoryStore({ now: () => 1 });
   const first = createKit([slowly, calls(["LS", {}]), says("Second answer.")], { store });
@@ -21,7 +21,7 @@ async function reopened(isLost: (event: DurableEvent) => boolean) {
   return { kit, ...(await kit.engine.resume(session.id)) };
 }
 
-test("a session whose log is damaged says so to every client that opens it", async () => {
+test("a session with a damaged log notifies every client that opens it", async () => {
   const { session } = await reopened(({ seq }) => seq === 5 || seq === 7);
   const told: EngineEvent[] = [
     {
@@ -36,13 +36,13 @@ test("a session whose log is damaged says so to every client that opens it", asy
   await session.close();
 });
 
-test("a session whose log is whole has no notices", async () => {
+test("a session with an intact log has no notices", async () => {
   const { session, damage } = await reopened(() => false);
   expect([session.notices(), damage]).toEqual([[], { damagedLines: [], missingRecords: [] }]);
   await session.close();
 });
 
-test("whoever observes all sessions hears of the damage", async () => {
+test("observers of all sessions learn of the damage", async () => {
   const seen: string[] = [];
   const store = createMemoryStore({ now: () => 1 });
   const session = await createKit([], { store }).open();
@@ -59,7 +59,7 @@ test("whoever observes all sessions hears of the damage", async () => {
   await Promise.all([again.close(), fork.close()]);
 });
 
-test("a reply that was lost is restored from its checkpoints, as one that broke off", async () => {
+test("restores a lost reply from its checkpoints, as one that broke off", async () => {
   const { session } = await reopened((event) => event.type === "message.ended" && event.seq < 10);
   expect(session.history()[1]).toMatchObject({ role: "assistant", stop: "interrupted", content: [{ text: long }] });
   const ends = (await session.past()).filter(({ type }) => type === "turn.ended");
@@ -67,7 +67,7 @@ test("a reply that was lost is restored from its checkpoints, as one that broke 
   await session.close();
 });
 
-test("a prompt whose taking was lost is not run again", async () => {
+test("does not rerun a prompt whose taking was lost", async () => {
   const { kit, session } = await reopened((event) => event.type === "prompt.taken" && event.seq < 10);
   expect(session.waiting()).toEqual([]);
   expect(session.history().map(({ role }) => role)).toEqual([
@@ -83,7 +83,7 @@ test("a prompt whose taking was lost is not run again", async () => {
   await session.close();
 });
 
-test("whichever record is lost, numbers rise, every turn has its end, and the session goes on", async () => {
+test("whichever record is lost, numbers rise, every turn has its end, and the session continues", async () => {
   const { session: whole } = await reopened(() => false);
   const count = (await whole.past()).length;
   await whole.close();

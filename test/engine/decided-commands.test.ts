@@ -4,7 +4,7 @@ import type { Session } from "../../src/engine/session/session.ts";
 import { calls, createKit, says } from "../fakes/kit.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
 
-/** Somebody who answers every request for a permission; `meanwhile` is what happens before the answer. */
+/** A client that answers every permission request; `meanwhile` happens before the answer. */
 function approver(session: Session, answer: Answer, meanwhile: () => void = () => undefined): Interaction[] {
   const asked: Interaction[] = [];
   const attachment = session.attach({ approve: true, answer: true, onDetach: "cancel" });
@@ -21,7 +21,7 @@ function approver(session: Session, answer: Answer, meanwhile: () => void = () =
 
 const odd = "rm -rf 'ä b'\t\"$HOME\"  # ünïcode 👩‍💻\n\n";
 
-test("the text that is shown is the text that runs, byte for byte and once", async () => {
+test("the displayed text is exactly the text that runs, once", async () => {
   const kit = createKit([calls(["Execute", { command: odd }]), says("done")]);
   const session = await kit.open({ autonomy: "off" });
   const asked = approver(session, { kind: "allow" });
@@ -32,7 +32,7 @@ test("the text that is shown is the text that runs, byte for byte and once", asy
   expect(kit.host.commands.map(({ command }) => Buffer.from(command))).toEqual([Buffer.from(odd)]);
 });
 
-test("a yes holds for one call: the same command is asked for again", async () => {
+test("a yes holds for one call: the same command is asked about again", async () => {
   const again = calls(["Execute", { command: "rm x" }]);
   const kit = createKit([again, again, says("done")]);
   const session = await kit.open({ autonomy: "off" });
@@ -41,7 +41,7 @@ test("a yes holds for one call: the same command is asked for again", async () =
   expect([asked.length, kit.host.commands.length]).toEqual([2, 2]);
 });
 
-test("a link that was put in the way since the decision keeps a command from running", async () => {
+test("a link placed after the decision keeps a command from running", async () => {
   const host = createMemoryHost({ "/ws/notes.txt": "mine\n", "/home/u/.ssh/id_rsa": "key\n" });
   const steps = calls(["Create", { file_path: "new.txt", content: "x" }], ["Execute", { command: "cat notes.txt" }]);
   const kit = createKit([steps, says("done")], { host });
@@ -49,10 +49,10 @@ test("a link that was put in the way since the decision keeps a command from run
   approver(session, { kind: "allow" }, () => host.link("/ws/notes.txt", "/home/u/.ssh/id_rsa"));
   await session.prompt([{ type: "text", text: "go" }]).outcome;
   expect(host.commands).toEqual([]);
-  expect(JSON.stringify(session.history())).toContain("is not what it was when this call was decided on");
+  expect(JSON.stringify(session.history())).toContain("has changed since this call was allowed");
 });
 
-test("git that was harmless when it was decided on and is not any more does not run", async () => {
+test("git that became unsafe after the decision does not run", async () => {
   let runsPrograms = false;
   const host = createMemoryHost({}, { runsPrograms: () => runsPrograms });
   const steps = calls(["Create", { file_path: "new.txt", content: "x" }], ["Execute", { command: "git status" }]);
@@ -64,7 +64,7 @@ test("git that was harmless when it was decided on and is not any more does not 
   expect(host.commands).toEqual([]);
 });
 
-test("what a call of the same reply changed does not matter while the next one may still run", async () => {
+test("changes by an earlier call of the reply don't matter if the next one may still run", async () => {
   const host = createMemoryHost({ "/ws/a.txt": "1\n" });
   let matches: readonly string[] = ["/ws", "/ws/a.txt"];
   const looking = {
@@ -81,7 +81,7 @@ test("what a call of the same reply changed does not matter while the next one m
   expect(host.commands.map(({ command }) => command)).toEqual(["cat *.txt"]);
 });
 
-test("a command that a rule denies is not asked for", async () => {
+test("does not ask about a command that a rule denies", async () => {
   const rules = { allow: [], deny: [["git", "push", "*"]], alwaysDeny: [] };
   const kit = createKit([calls(["Execute", { command: "git push" }]), says("done")], { rules });
   const session = await kit.open({ autonomy: "off" });
@@ -95,7 +95,7 @@ test("a command that a rule denies is not asked for", async () => {
   ]);
 });
 
-test("a rule that denies holds after its file is gone, as long as the session is open", async () => {
+test("a deny rule applies after its file is gone, while the session is open", async () => {
   const deny: (readonly string[])[] = [["touch", "*"]];
   const touch = calls(["Execute", { command: "touch a" }]);
   const kit = createKit([touch, touch], { rules: { allow: [], deny, alwaysDeny: [] } });

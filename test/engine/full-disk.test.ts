@@ -6,7 +6,7 @@ import { ask, calls, createKit, type Kit, listen, says, until } from "../fakes/k
 
 const text = (words: string) => [{ type: "text", text: words }] as const;
 
-/** A model that answers when it is let go. */
+/** A model that answers on demand. */
 function held() {
   let goOn = (): void => undefined;
   const gate = new Promise<void>((resolve) => {
@@ -53,7 +53,7 @@ describe("a disk that is full", () => {
     await session.close();
   });
 
-  test("ends the prompts that wait, each once and in order; they are not run again, and later ones are", async () => {
+  test("ends waiting prompts once each and in order; they are not rerun, and later ones are", async () => {
     const { store, full } = fullStore();
     const { reply, goOn } = held();
     const kit = createKit([reply, says("Room."), says("Again.")], { store });
@@ -85,24 +85,21 @@ describe("a disk that is full", () => {
     await again.close();
   });
 
-  test.each(["turn.started", "prompt.taken"] as const)(
-    "that does not take %s ends the prompt with its turn",
-    async (type) => {
-      const { store, full } = fullStore();
-      const kit = createKit([says("Well.")], { store });
-      const session = await kit.open();
-      const heard = listen(session);
-      full(type);
-      const failed = await session.prompt(text("one"), { messageId: "m1" }).outcome;
-      expect([failed.reason, failed.failure?.code, session.waiting()]).toEqual(["failed", "storage_failed", []]);
-      full(false);
-      expect((await ask(session, "two")).finalText).toBe("Well.");
-      await heard.stop();
-      expect(endsIn(heard.events)).toEqual([["failed", "m1"], ["completed"]]);
-      expect(endsIn(await logged(kit, session.id))).toEqual(endsIn(heard.events));
-      await session.close();
-    },
-  );
+  test.each(["turn.started", "prompt.taken"] as const)("on %s ends the prompt with its turn", async (type) => {
+    const { store, full } = fullStore();
+    const kit = createKit([says("Well.")], { store });
+    const session = await kit.open();
+    const heard = listen(session);
+    full(type);
+    const failed = await session.prompt(text("one"), { messageId: "m1" }).outcome;
+    expect([failed.reason, failed.failure?.code, session.waiting()]).toEqual(["failed", "storage_failed", []]);
+    full(false);
+    expect((await ask(session, "two")).finalText).toBe("Well.");
+    await heard.stop();
+    expect(endsIn(heard.events)).toEqual([["failed", "m1"], ["completed"]]);
+    expect(endsIn(await logged(kit, session.id))).toEqual(endsIn(heard.events));
+    await session.close();
+  });
 
   test("ends a prompt that was to join the turn", async () => {
     const { store, full } = fullStore();
@@ -122,7 +119,7 @@ describe("a disk that is full", () => {
     await session.close();
   });
 
-  test("keeps nobody from dropping what waits, and the log says so when there is room", async () => {
+  test("still lets waiting prompts be dropped, which the log records once there is room", async () => {
     const { store, full } = fullStore();
     const kit = createKit([held().reply, says("Room.")], { store });
     const session = await kit.open();
@@ -144,7 +141,7 @@ describe("a disk that is full", () => {
     await session.close();
   });
 
-  test("and has room when the session is closed: what has ended is in the log", async () => {
+  test("and has room when the session closes: the log has everything that ended", async () => {
     const { store, full } = fullStore();
     const kit = createKit([], { store });
     const session = await kit.open();

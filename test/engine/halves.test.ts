@@ -39,7 +39,7 @@ test.each<[string, readonly ModelEvent[], readonly string[], string]>([
   await session.close();
 });
 
-test("a reply that breaks off in half a character keeps what came before it", async () => {
+test("a reply that breaks off in half a character keeps the text before it", async () => {
   const failed: ModelEvent = { type: "error", failure: { code: "model_failed", message: "cut" }, retryable: false };
   const kit = createKit([[text(`a${high}`), failed]]);
   const session = await kit.open();

@@ -7,7 +7,7 @@ import { z } from "../../src/tools/zod.ts";
 import { damagedStore } from "../fakes/damaged-store.ts";
 import { calls, createKit, listen, says, until } from "../fakes/kit.ts";
 
-/** A tool that runs until the test lets it go. */
+/** A tool that runs until the test releases it. */
 function holdingTool(): { readonly tool: Tool; readonly running: () => boolean; letGo(): void } {
   let letGo = (): void => undefined;
   let running = false;
@@ -59,7 +59,7 @@ async function whileHeld(replies: readonly ModelEvent[][], act: (session: Sessio
   return { kit, session, heard, outcome };
 }
 
-test("a prompt that joins becomes part of the turn whose calls run, after their results", async () => {
+test("a joining prompt becomes part of the turn whose calls run, after their results", async () => {
   let joined: unknown;
   const { kit, heard, outcome } = await whileHeld([calls(["Hold", {}]), says("both")], async (session) => {
     joined = await session.prompt(text("two"), { joins: true }).outcome;
@@ -91,7 +91,7 @@ test("a prompt that does not join waits for a turn of its own", async () => {
   expect(kit.requests[1]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
 });
 
-test("a prompt cannot join while the model speaks: it gets its own turn", async () => {
+test("a prompt cannot join during a reply: it gets its own turn", async () => {
   let speak = (): void => undefined;
   const kit = createKit([
     async function* () {
@@ -116,7 +116,7 @@ test("a prompt cannot join while the model speaks: it gets its own turn", async 
   expect(heard.types().filter((type) => type === "turn.ended")).toHaveLength(2);
 });
 
-test("an interrupt drops what waits to join", async () => {
+test("an interrupt drops prompts waiting to join", async () => {
   const held = holdingTool();
   const kit = createKit([calls(["Hold", {}])], { tools: [held.tool] });
   const session = await kit.open();
@@ -133,7 +133,7 @@ test("an interrupt drops what waits to join", async () => {
   expect(session.history().map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
 });
 
-test("neither prompt is run again when the record of its taking is lost", async () => {
+test("neither prompt runs again if the record of its taking is lost", async () => {
   const { kit, session } = await whileHeld([calls(["Hold", {}]), says("both")], async (open) => {
     await open.prompt(text("two"), { joins: true }).outcome;
   });

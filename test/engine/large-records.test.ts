@@ -8,7 +8,7 @@ import { createMemoryStore } from "../fakes/memory-store.ts";
 const mebibyte = 1024 * 1024;
 const text = (words: string) => [{ type: "text", text: words }] as const;
 
-/** Says yes to whatever is asked, and keeps what it was shown. */
+/** Approves everything, and records what it saw. */
 function approver(session: Awaited<ReturnType<ReturnType<typeof createKit>["open"]>>) {
   const attachment = session.attach({ approve: true, answer: true, onDetach: "cancel" });
   const asked: Extract<EngineEvent, { type: "request.opened" }>[] = [];
@@ -22,7 +22,7 @@ function approver(session: Awaited<ReturnType<ReturnType<typeof createKit>["open
   return { asked, done };
 }
 
-test("ten edits of a file of a megabyte are asked about, with as much of it as one request can show", async () => {
+test("asks about ten edits of a 1 MB file, showing as much as one request can", async () => {
   const lines = Array.from({ length: 10 }, (_, at) => `line ${at} ${"x".repeat(96_000)}`);
   const edits = lines.map((_, at) => ["Edit", { file_path: "big.txt", old_str: `line ${at} `, new_str: `row ${at} ` }]);
   const kit = createKit([calls(["Read", { file_path: "big.txt" }]), calls(...(edits as [])), says("done")], {
@@ -42,7 +42,7 @@ test("ten edits of a file of a megabyte are asked about, with as much of it as o
   expect(JSON.stringify(request).length).toBeLessThan(8 * mebibyte);
 });
 
-test("calls that are too large to be shown are refused with words, and the turn goes on", async () => {
+test("refuses calls too large to show with a message, and the turn continues", async () => {
   const creates = ["a", "b"].map((name) => ["Create", { file_path: name, content: "語".repeat(1.5 * mebibyte) }]);
   const kit = createKit([calls(...(creates as [])), says("done")], { model: { contextWindow: 1e9 } });
   const session = await kit.open({ autonomy: "off" });
@@ -53,14 +53,14 @@ test("calls that are too large to be shown are refused with words, and the turn 
     ["ok", "File created successfully"],
     [
       "failed",
-      "Error: Not run: the calls of this reply need a permission and are together too large to be shown. Make fewer or smaller ones.",
+      "Error: Not run: the calls of this reply need a permission and are together too large to show. Make fewer or smaller ones.",
     ],
   ]);
   await session.close();
   await done;
 });
 
-test("a huge answer of a client closes its request, without its middle", async () => {
+test("a huge client answer closes its request, without its middle", async () => {
   const kit = createKit([calls(["AskUser", { questionnaire: "1. [question] Which?\n[option] This" }]), says("done")]);
   const session = await kit.open();
   const attachment = session.attach({ approve: true, answer: true, onDetach: "cancel" });
@@ -79,12 +79,12 @@ test("a huge answer of a client closes its request, without its middle", async (
   const [given] = closed?.type === "request.closed" && closed.answer.kind === "answers" ? closed.answer.answers : [];
   const [start = "", note, end = ""] = given?.answer.split("\n") ?? [];
   expect([start[0], end.at(-1), start.length < 8 * mebibyte]).toEqual(["a", "z", true]);
-  expect(note).toMatch(/^\[\.\.\. \d+ characters of the answer were left out \.\.\.\]$/);
+  expect(note).toMatch(/^\[\.\.\. \d+ characters of the answer were omitted \.\.\.\]$/);
   await session.close();
   await done;
 });
 
-test("a request whose end cannot be written is over when its turn is", async () => {
+test("a request whose end cannot be written ends with its turn", async () => {
   const { store, full } = fullStore();
   const kit = createKit([calls(["Create", { file_path: "a", content: "a" }]), says("again")], { store });
   const session = await kit.open({ autonomy: "off" });
@@ -106,7 +106,7 @@ test("a request whose end cannot be written is over when its turn is", async () 
   await again.close();
 });
 
-test("a session whose process died in a reply larger than a record goes on", async () => {
+test("a session whose process died in a reply larger than a record continues", async () => {
   const store = createMemoryStore({ now: () => 1 });
   const piece = "y".repeat(9 * mebibyte);
   const session = await createKit([[{ type: "text", text: piece }, { type: "text", text: piece }, ...says("")]], {
@@ -117,7 +117,7 @@ test("a session whose process died in a reply larger than a record goes on", asy
   const isLost = ({ type }: DurableEvent): boolean =>
     type === "message.ended" || type === "turn.ended" || type === "usage.updated";
   const died = damagedStore(store, isLost);
-  // As after kill -9: nothing is damaged, the end was never written.
+  // As after kill -9: nothing is damaged, but the end is missing.
   const kit = createKit([says("on")], {
     model: { contextWindow: 1e9 },
     store: {

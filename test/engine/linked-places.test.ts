@@ -5,7 +5,7 @@ import { createMemoryHost, type MemoryHostOptions } from "../fakes/memory-host.t
 
 const patch = (path: string) => ({ input: `*** Begin Patch\n*** Add File: ${path}\n+x\n*** End Patch\n` });
 
-/** How the calls of one reply end, and what was written. */
+/** The results of one reply's calls, and what was written. */
 async function run(
   steps: ReturnType<typeof calls>,
   options: MemoryHostOptions,
@@ -19,7 +19,7 @@ async function run(
   return { rules: denials.map(({ rule }) => rule), text: host.text(path), told: JSON.stringify(session.history()) };
 }
 
-test("a file that a protected place leads to is written only with a yes, by any tool", async () => {
+test("a file that a protected place leads to needs approval for writing, by any tool", async () => {
   const links = { "/home/u/.bashrc": "/ws/bashrc", "/home/u/.vim": "/ws/vim" };
   const create = (file_path: string) => calls(["Create", { file_path, content: "x" }]);
   for (const path of ["/ws/bashrc", "bashrc", "/home/u/.bashrc"])
@@ -34,13 +34,13 @@ test("a file that a protected place leads to is written only with a yes, by any 
   expect(await run(create("other"), { links }, "/ws/other")).toMatchObject({ rules: [], text: "x" });
 });
 
-test("a place that the environment names is protected, also where it leads", async () => {
+test("a place that the environment names is protected, and so is its target", async () => {
   const environment = { closed: ["/srv/kube"], kept: ["/srv/rc"], programs: ["/srv/tools", "/ws/.venv/bin"] };
   const links = { "/srv/rc": "/ws/rc" };
   const create = (file_path: string) => calls(["Create", { file_path, content: "x" }]);
   for (const path of ["/srv/kube", "/srv/tools/git", "/srv/rc", "/ws/rc"])
     expect(await run(create(path), { environment, links }, path)).toMatchObject({ rules: ["protected-place"] });
-  // A project's own folder of programs is part of the project, and a place around the project cannot be closed to it.
+  // A project's own programs folder is part of the project, and a place around the project cannot exclude it.
   for (const path of ["/ws/.venv/bin/a", "/ws/b"])
     expect(await run(create(path), { environment: { ...environment, closed: ["/ws"] } }, path)).toMatchObject({
       rules: [],
@@ -48,7 +48,7 @@ test("a place that the environment names is protected, also where it leads", asy
     });
 });
 
-test("what git keeps is looked at again just before a file is written", async () => {
+test("checks git's files again right before a file is written", async () => {
   let kept: readonly string[] = [];
   const repositories = (): Partial<ProtectedPaths> => ({ kept });
   const onCommand = () => {
@@ -62,6 +62,6 @@ test("what git keeps is looked at again just before a file is written", async ()
   );
   const { text, told } = await run(steps, { repositories, onCommand }, "/ws/store/hooks/pre-commit");
   expect(text).toBeUndefined();
-  expect(told).toContain("/ws/store/hooks/pre-commit is not what it was when this call was decided on");
+  expect(told).toContain("/ws/store/hooks/pre-commit has changed since this call was allowed");
   expect(told).toContain("File created successfully");
 });

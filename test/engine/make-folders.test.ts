@@ -14,25 +14,25 @@ function disk(existing: readonly string[], denied: (path: string) => string | un
   return { there, asked, make };
 }
 
-test("makes what is missing, from the top", async () => {
+test("creates missing folders, from the top", async () => {
   const { there, make } = disk(["/", "/a"]);
   await makeFolders("/a/b/c", make);
   expect([...there]).toEqual(["/", "/a", "/a/b", "/a/b/c"]);
 });
 
-test("is content with what is there", async () => {
+test("accepts existing ones", async () => {
   const { asked, make } = disk(["/", "/a"]);
   await makeFolders("/a", make);
   expect(asked).toEqual(["/a"]);
 });
 
-test("gives up where a folder cannot be made although its parent is there", async () => {
+test("gives up on a folder that cannot be created although its parent exists", async () => {
   const { asked, make } = disk(["/", "/proc"], (path) => (path.startsWith("/proc/") ? "ENOENT" : undefined));
   await expect(makeFolders("/proc/x/y", make)).rejects.toMatchObject({ code: "ENOENT" });
   expect(asked.length).toBeLessThan(10);
 });
 
-test("other faults come through", async () => {
+test("passes other errors on", async () => {
   const { make } = disk(["/"], () => "EACCES");
   await expect(makeFolders("/a/b", make)).rejects.toMatchObject({ code: "EACCES" });
 });

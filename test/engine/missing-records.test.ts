@@ -4,7 +4,7 @@ import { createJsonlStore } from "../../src/store/jsonl-store.ts";
 import { ask, createKit, says } from "../fakes/kit.ts";
 import { tempHome } from "../store/temp-home.ts";
 
-/** One finished turn, in a log whose lines of these types were deleted. */
+/** One finished turn, in a log with the lines of these types deleted. */
 async function withoutLines(...types: readonly string[]) {
   const store = createJsonlStore({ home: await tempHome() });
   const session = await createKit([says("First answer.")], { store }).open();
@@ -19,7 +19,7 @@ async function withoutLines(...types: readonly string[]) {
   return { kit, id: session.id, seqs };
 }
 
-test("a prompt whose `prompt.taken` line was deleted is not run again", async () => {
+test("does not rerun a prompt whose `prompt.taken` line was deleted", async () => {
   const { kit, id, seqs } = await withoutLines("prompt.taken");
   const { session, damage } = await kit.engine.resume(id);
   const missingRecords = seqs.map((seq) => ({ from: seq, to: seq }));
@@ -28,7 +28,7 @@ test("a prompt whose `prompt.taken` line was deleted is not run again", async ()
   await session.close();
 });
 
-test("a turn whose `message.ended` line was deleted is reported as failed", async () => {
+test("reports a turn whose `message.ended` line was deleted as failed", async () => {
   const { kit, id, seqs } = await withoutLines("message.ended", "usage.updated");
   const { session } = await kit.engine.resume(id);
   expect(session.notices()).toMatchObject([
@@ -49,7 +49,7 @@ test("a fork of a log with a gap reports it, and its own log has none", async ()
   await again.session.close();
 });
 
-test("a deleted tail is no gap", async () => {
+test("a deleted tail is not a gap", async () => {
   const { kit, id } = await withoutLines("turn.ended");
   const { session } = await kit.engine.resume(id);
   await ask(session, "two");

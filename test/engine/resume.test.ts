@@ -6,7 +6,7 @@ import { ask, calls, countingIds, createKit, says, until } from "../fakes/kit.ts
 const text = (words: string) => [{ type: "text", text: words }] as const;
 
 describe("resume", () => {
-  test("goes on with the whole history and dense numbers", async () => {
+  test("continues with the whole history and dense numbers", async () => {
     const kit = createKit([says("OK"), says("GRAPE")]);
     const session = await kit.open();
     await ask(session, "Remember GRAPE");
@@ -63,7 +63,7 @@ describe("resume", () => {
     ]);
   });
 
-  test("a half-run tool is marked interrupted and not run again", async () => {
+  test("a half-run tool is marked interrupted and not rerun", async () => {
     const kit = createKit([says("I see")]);
     const session = await kit.open();
     await session.close();
@@ -94,7 +94,7 @@ describe("resume", () => {
     ]);
   });
 
-  test("settings come back, and changes are kept", async () => {
+  test("settings come back, and changes are stored", async () => {
     const kit = createKit([], { files: { "/elsewhere/a": "" } });
     const session = await kit.open({ autonomy: "low", specModelId: "other", tags: [{ name: "ci" }] });
     await session.update({ autonomy: "medium", specModelId: null });
@@ -113,7 +113,7 @@ describe("resume", () => {
     expect(again.cwd).toBe("/elsewhere");
   });
 
-  test("a session in use is refused, an unknown one is not found", async () => {
+  test("rejects a session in use, and does not find an unknown one", async () => {
     const kit = createKit([]);
     const session = await kit.open();
     await expect(kit.engine.resume(session.id)).rejects.toMatchObject({ code: "session_in_use" });
@@ -161,7 +161,7 @@ async function killedMidTurn(kit: ReturnType<typeof createKit>): Promise<string>
   return session.id;
 }
 
-/** Writes as a process would that is then killed. */
+/** Writes like a process that is then killed. */
 async function append(store: SessionStore, id: string, bodies: readonly object[]): Promise<void> {
   const { events } = await store.read(id);
   const log = await store.acquire(id);
@@ -170,7 +170,7 @@ async function append(store: SessionStore, id: string, bodies: readonly object[]
   await log.release();
 }
 
-test("a fork copies no previews of what was asked, and is not left open when it cannot be named", async () => {
+test("a fork copies no request previews, and is closed if it cannot be named", async () => {
   const { store, full } = fullStore();
   const kit = createKit([calls(["Create", { file_path: "a", content: "a" }]), says("made")], {
     store,

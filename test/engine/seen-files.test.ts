@@ -14,7 +14,7 @@ const lastResult = (session: Session) =>
     .map((block) => ("status" in block ? { status: block.status, text: block.text } : undefined))
     .at(-1);
 
-/** Reads a file in a session that has ended since. */
+/** Reads a file in a session that has since ended. */
 async function hasRead(kit: Kit): Promise<string> {
   const session = await kit.open();
   await ask(session, "read");
@@ -22,7 +22,7 @@ async function hasRead(kit: Kit): Promise<string> {
   return session.id;
 }
 
-test("a file that was read is edited after a resume", async () => {
+test("edits a file that was read before a resume", async () => {
   const kit = createKit([read, says("read"), edit, says("edited")]);
   const { session } = await kit.engine.resume(await hasRead(kit));
   await ask(session, "edit");
@@ -30,7 +30,7 @@ test("a file that was read is edited after a resume", async () => {
   expect(kit.host.text("/ws/readme.md")).toBe("edited\n");
 });
 
-test("a file that was read is replaced in a fork", async () => {
+test("replaces a file in a fork that was read before", async () => {
   const kit = createKit([read, says("read"), create, says("replaced")]);
   const { session } = await kit.engine.fork(await hasRead(kit));
   await ask(session, "replace");
@@ -38,7 +38,7 @@ test("a file that was read is replaced in a fork", async () => {
   expect(kit.host.text("/ws/readme.md")).toBe("replaced\n");
 });
 
-test("a file that has changed while the session was closed is neither edited nor replaced", async () => {
+test("neither edits nor replaces a file that changed while the session was closed", async () => {
   const kit = createKit([read, says("read"), edit, create, says("I see")]);
   const id = await hasRead(kit);
   kit.host.put("/ws/readme.md", "hello, theirs\n");
@@ -52,7 +52,7 @@ test("a file that has changed while the session was closed is neither edited nor
   expect(kit.host.text("/ws/readme.md")).toBe("hello, theirs\n");
 });
 
-test("a file that was written again with the same content counts as unchanged", async () => {
+test("a file rewritten with the same content counts as unchanged", async () => {
   const kit = createKit([read, says("read"), edit, says("edited")]);
   const id = await hasRead(kit);
   kit.host.put("/ws/readme.md", "hello\n");
@@ -61,7 +61,7 @@ test("a file that was written again with the same content counts as unchanged", 
   expect(kit.host.text("/ws/readme.md")).toBe("edited\n");
 });
 
-test("the log keeps what the model has seen with the result of the call", async () => {
+test("the log stores what the model has seen with the call's result", async () => {
   const kit = createKit([read, says("read")]);
   const { events } = await kit.store.read(await hasRead(kit));
   expect(events.flatMap((event) => (event.type === "tool.ended" ? [event.seen] : []))).toEqual([
@@ -69,7 +69,7 @@ test("the log keeps what the model has seen with the result of the call", async 
   ]);
 });
 
-test("a file that was read is edited after a compaction", async () => {
+test("edits a file after a compaction that was read before", async () => {
   const kit = createKit([read, says("read"), says("The user had readme.md read."), edit, says("edited")]);
   const session = await kit.open();
   await ask(session, "read");

@@ -6,7 +6,7 @@ import { createMemoryStore } from "../fakes/memory-store.ts";
 
 const text = (words: string) => [{ type: "text", text: words }] as const;
 
-/** A store that is slow to append while it is held. */
+/** A store that is slow to append while held. */
 function slowStore() {
   const store = createMemoryStore();
   let held: Promise<void> | undefined;
@@ -34,8 +34,8 @@ function slowStore() {
   };
 }
 
-describe("a prompt that is sent twice under one id", () => {
-  test("runs once, and both are answered, however close they come", async () => {
+describe("a prompt sent twice under one id", () => {
+  test("runs once, and both callers are answered, however close they are", async () => {
     const session = await createKit([says("once"), says("twice")]).open();
     const handles = [1, 2, 3].map(() => session.prompt(text("delete the old branch"), { messageId: "m1" }));
     expect(await Promise.all(handles.map(({ accepted }) => accepted))).toEqual(Array(3).fill({ messageId: "m1" }));
@@ -46,7 +46,7 @@ describe("a prompt that is sent twice under one id", () => {
     expect(session.history().map(({ role }) => role)).toEqual(["user", "assistant"]);
   });
 
-  test("runs once after the session was opened again, too", async () => {
+  test("also runs once after the session was reopened", async () => {
     const kit = createKit([says("once"), says("twice")]);
     const session = await kit.open();
     await session.prompt(text("go"), { messageId: "m1" }).outcome;
@@ -57,7 +57,7 @@ describe("a prompt that is sent twice under one id", () => {
     expect([again.isWorking, again.history().length]).toEqual([false, 2]);
   });
 
-  test("is two prompts when it says something else, and none is lost", async () => {
+  test("is two prompts if the text differs, and none is lost", async () => {
     const session = await createKit([says("one"), says("two")]).open();
     const handles = ["a", "b"].map((words) => session.prompt(text(words), { messageId: "m1" }));
     await Promise.all(handles.map(({ outcome }) => outcome));
@@ -67,7 +67,7 @@ describe("a prompt that is sent twice under one id", () => {
     expect(said).toEqual([text("a"), text("b")]);
   });
 
-  test("can be sent again when it was dropped before it ran", async () => {
+  test("can be sent again if it was dropped before it ran", async () => {
     const { store, hold, letGo } = slowStore();
     const session = await createKit([says("now")], { store }).open();
     hold();
@@ -80,7 +80,7 @@ describe("a prompt that is sent twice under one id", () => {
   });
 });
 
-test("a refused prompt beside one that is being stored keeps nobody waiting for ever", async () => {
+test("a refused prompt beside one being stored does not block", async () => {
   const { store, hold, letGo } = slowStore();
   const kit = createKit([says("done")], { store });
   const pool = new SessionPool(kit.engine, { clock: kit.clock, idleMs: 1_000 });

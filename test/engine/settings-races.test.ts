@@ -22,7 +22,7 @@ async function openRequest(session: Session): Promise<string> {
   return [...session.openRequests().keys()][0] ?? "";
 }
 
-/** A session at level off in which something was asked for. */
+/** A session at level off with an open request. */
 async function asked(
   replies: readonly ModelEvent[][],
   changes: Parameters<ReturnType<typeof createKit>["open"]>[0] = {},
@@ -35,7 +35,7 @@ async function asked(
   return { kit, session, attachment, turn, requestId: await openRequest(session) };
 }
 
-test("a level that is lowered right behind an answer stays lowered", async () => {
+test("lowering the level right after an answer holds", async () => {
   const { session, attachment, turn, requestId } = await asked([push(), says("done")]);
   attachment.answer(requestId, { kind: "allow", always: true });
   await session.update({ autonomy: "off" });
@@ -44,7 +44,7 @@ test("a level that is lowered right behind an answer stays lowered", async () =>
   expect(session.settings.autonomy).toBe("off");
 });
 
-test("spec mode that is entered right behind an approved plan holds", async () => {
+test("entering spec mode right after an approved plan holds", async () => {
   const plan = calls(["ExitSpecMode", { plan: "1. do it" }]);
   const { session, attachment, turn, requestId } = await asked([plan, says("done")], { mode: "spec" });
   attachment.answer(requestId, { kind: "approve", autonomy: "high" });
@@ -54,7 +54,7 @@ test("spec mode that is entered right behind an approved plan holds", async () =
   expect(session.settings).toMatchObject({ mode: "spec", autonomy: "off" });
 });
 
-test("spec mode that is entered while a request is open holds for it, too", async () => {
+test("entering spec mode during a request applies to it", async () => {
   const { session, attachment, turn, requestId } = await asked([push(), says("done")]);
   await session.update({ mode: "spec" });
   attachment.answer(requestId, { kind: "allow" });
@@ -63,7 +63,7 @@ test("spec mode that is entered while a request is open holds for it, too", asyn
   expect(session.history().at(-2)?.content).toMatchObject([{ status: "refused" }]);
 });
 
-test("spec mode that is entered in the moment in which an allowed call begins keeps it from running", async () => {
+test("entering spec mode just as an allowed call begins keeps it from running", async () => {
   const host = createMemoryHost({ "/ws/readme.md": "hello\n" });
   let onLookUp = (): void => undefined;
   const looking = {
@@ -74,7 +74,7 @@ test("spec mode that is entered in the moment in which an allowed call begins ke
     },
   };
   const { session, attachment, turn, requestId } = await asked([push(), says("done")], {}, looking);
-  // What was decided is looked at again right before the call begins.
+  // The decision is checked again right before the call begins.
   onLookUp = () => void session.update({ mode: "spec" });
   attachment.answer(requestId, { kind: "allow" });
   await turn.outcome;
@@ -83,7 +83,7 @@ test("spec mode that is entered in the moment in which an allowed call begins ke
   expect(session.history().at(-2)?.content).toMatchObject([{ status: "refused" }]);
 });
 
-test("a plan that is turned down is the last that is asked of that reply", async () => {
+test("a rejected plan is the last request of that reply", async () => {
   const plans = calls(["ExitSpecMode", { plan: "one" }], ["ExitSpecMode", { plan: "two" }]);
   const { session, attachment, turn, requestId } = await asked([plans], { mode: "spec" });
   attachment.answer(requestId, { kind: "cancel" });
@@ -91,11 +91,11 @@ test("a plan that is turned down is the last that is asked of that reply", async
   expect((await turn.outcome).reason).toBe("cancelled");
   expect(session.history().at(-1)?.content).toMatchObject([
     { text: expect.stringContaining("Plan not approved") },
-    { text: "Error: Not run, because another call of the same reply was turned down.", status: "refused" },
+    { text: "Error: Not run, because another call of the same reply was rejected.", status: "refused" },
   ]);
 });
 
-test("a no holds back what the same reply would have changed unasked", async () => {
+test("a no also holds back what the same reply would have changed unasked", async () => {
   const both = calls(["Create", { file_path: "/ws/a.txt", content: "a" }], ["Execute", { command: "rm -rf x" }]);
   const { kit, session, attachment, turn, requestId } = await asked([both], { autonomy: "low" });
   attachment.answer(requestId, { kind: "cancel" });
@@ -106,7 +106,7 @@ test("a no holds back what the same reply would have changed unasked", async () 
 });
 
 describe("a fork", () => {
-  test("does not bring back a level that was lowered since", async () => {
+  test("does not restore a level that was lowered since", async () => {
     const { kit, session, attachment, turn, requestId } = await asked([push(), says("done")]);
     attachment.answer(requestId, { kind: "allow", always: true });
     await turn.outcome;
@@ -119,7 +119,7 @@ describe("a fork", () => {
     expect(again.session.settings.autonomy).toBe("off");
   });
 
-  test("begins with the settings that it is given, whatever was answered in the original", async () => {
+  test("starts with the given settings, whatever was answered in the original", async () => {
     const { kit, session, attachment, turn, requestId } = await asked([push(), says("done")]);
     attachment.answer(requestId, { kind: "allow", always: true });
     await turn.outcome;
@@ -129,7 +129,7 @@ describe("a fork", () => {
   });
 });
 
-test("everything that an interrupt drops is told before the turn ends", async () => {
+test("reports everything that an interrupt drops before the turn ends", async () => {
   const kit = createKit([
     async function* (_, signal) {
       yield { type: "text", text: "a" };
@@ -154,7 +154,7 @@ test("everything that an interrupt drops is told before the turn ends", async ()
   expect(told).toEqual([...Array(5).fill("prompt.discarded"), "message.ended", "turn.ended"]);
 });
 
-test("prompts that an earlier process left behind keep nobody from prompting", async () => {
+test("prompts left by an earlier process do not block new ones", async () => {
   const kit = createKit([says("all")]);
   const session = await kit.open();
   const attachment = session.attach({ approve: false, answer: false, onDetach: "cancel" });
@@ -176,7 +176,7 @@ test("prompts that an earlier process left behind keep nobody from prompting", a
   expect((await again.prompt(text("new")).outcome).reason).toBe("completed");
 });
 
-test("a prompt that is too large for the log fails alone", async () => {
+test("only the prompt too large for the log fails", async () => {
   const kit = createKit([calls(["LS", {}]), calls(["LS", {}]), says("done")]);
   const session = await kit.open();
   const turn = session.prompt(text("one"));
@@ -186,7 +186,7 @@ test("a prompt that is too large for the log fails alone", async () => {
   expect((await turn.outcome).reason).toBe("completed");
 });
 
-test("a prompt that is refused gets no turn, and those behind it do", async () => {
+test("a refused prompt gets no turn, and those behind it do", async () => {
   let letGo = (): void => undefined;
   const kit = createKit([
     async function* () {

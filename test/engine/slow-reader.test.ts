@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { ModelEvent } from "../../src/engine/ports.ts";
 import { createKit } from "../fakes/kit.ts";
 
-test("a reader that is slow again and again leaves no listener behind", async () => {
+test("a repeatedly slow reader leaves no listener behind", async () => {
   const rounds = 20;
   async function* reply(): AsyncGenerator<ModelEvent> {
     for (let piece = 0; piece < rounds * 1_024; piece += 1) yield { type: "text", text: "x" };

@@ -6,7 +6,7 @@ import { createBench } from "../e2e/tinman.ts";
 
 const file = resolve("examples/acp/client.mjs");
 
-describe("the editor among the examples", () => {
+describe("the example editor", () => {
   it.each([
     ["Tinman", []],
     ["another backend", ["tinman", "acp", "--backend", "droid"]],
@@ -24,7 +24,7 @@ describe("the editor among the examples", () => {
     }
   });
 
-  it("lets it run nothing", async () => {
+  it("does not let it run anything", async () => {
     const bench = await createBench();
     try {
       const { stdout } = await bench.shell(`"${process.execPath}" "${file}" 'run \`touch a.txt\`'`);
@@ -37,12 +37,12 @@ describe("the editor among the examples", () => {
     }
   });
 
-  it("has no more lines than its page says", () => {
+  it("has the number of lines that its page states", () => {
     expect(readFileSync(file, "utf8").trimEnd().split("\n").length).toBeLessThanOrEqual(30);
   });
 });
 
-/** What the page shows of it. */
+/** As shown on the page. */
 function shown(): string {
   const page = readFileSync("docs/acp.md", "utf8");
   const [, text = ""] = /node client\.mjs[\s\S]*?```text\n([\s\S]*?)```/.exec(page) ?? [];

@@ -7,7 +7,7 @@ export interface Said {
   readonly message: Received;
 }
 
-/** A conversation of the page: what both sides said, in the order in which the client saw it. */
+/** A conversation of the page: what both sides sent, in the client's order. */
 export type Conversation = (bench: Bench) => Promise<readonly Said[]>;
 
 type Body = Readonly<Record<string, unknown>>;
@@ -64,7 +64,7 @@ async function talk(bench: Bench, isLater: boolean, about: (talk: Talk) => Promi
 const idle = { newState: "idle" };
 const state = "droid_working_state_changed";
 
-/** By the names that the page gives them. */
+/** By their names on the page. */
 export const conversations: Readonly<Record<string, Conversation>> = {
   plain: (bench) =>
     talk(bench, true, async ({ call, ask, until }) => {
@@ -110,7 +110,7 @@ export const conversations: Readonly<Record<string, Conversation>> = {
   interrupt: (bench) =>
     opened(bench, { autonomyLevel: "off" }, async ({ ask, call, until }) => {
       ask("add_user_message", { text: "run `sleep 60`", messageId: "turn-1" });
-      // The last word before the command runs, so that both sides agree on what came first.
+      // The last message before the command runs, so that both sides agree on the order.
       await until("session_token_usage_changed");
       await call("add_user_message", { text: "Just reply JOINED." });
       await call("add_user_message", { text: "Just reply LATER.", messageId: "turn-2" });

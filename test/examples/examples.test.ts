@@ -9,7 +9,7 @@ import { createOpenAIChatServer } from "../fakes/providers/openai-chat-server.ts
 import { isFullRun } from "../full-run.ts";
 import { pythonPath } from "./python.ts";
 
-/** A workspace and a home of its own for each test, because they run side by side. */
+/** A workspace and a home for each test, because they run in parallel. */
 const inBench = (test: (bench: Bench) => Promise<void>) => async (): Promise<void> => {
   const bench = await createBench();
   try {
@@ -24,13 +24,13 @@ interface How {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Both do the same, word for word: in the short run those in Python are run where a page shows one. */
+/** Both do exactly the same: the short run runs Python only where a page shows it. */
 const languages = [
   { language: "Node.js", ending: "mjs", block: "js", program: () => process.execPath },
   ...(isFullRun ? [{ language: "Python", ending: "py", block: "python", program: pythonPath }] : []),
 ];
 
-/** What the offline model says when its question was cancelled. */
+/** The offline model's text after its question was cancelled. */
 const unanswered = 'I could not ask you "Which colour do you want?": User cancelled AskUser\n';
 
 /** In the workspace, with `tinman` on the PATH. */
@@ -46,7 +46,7 @@ describe.concurrent.each(languages)("in $language", ({ ending, block, program })
     JSON.stringify({ jsonrpc: "2.0", factoryApiVersion: "1.0.0", type: "request", id, method, params });
 
   it(
-    "trace writes down every line in both directions, and changes none",
+    "trace records every line in both directions, and changes none",
     inBench(async (bench) => {
       const sent = [
         request("1", "droid.initialize_session", { machineId: "m", cwd: bench.cwd, autonomyLevel: "off" }),
@@ -69,7 +69,7 @@ describe.concurrent.each(languages)("in $language", ({ ending, block, program })
   );
 
   it(
-    "trace runs any command, and ends as it does",
+    "trace runs any command, and exits as it does",
     inBench(async (bench) => {
       const { code, stdout } = await example(bench, "trace", ["wire.txt", "sh", "-c", "cat; exit 7"], {
         stdin: "one\ntwo\n",
@@ -82,7 +82,7 @@ describe.concurrent.each(languages)("in $language", ({ ending, block, program })
   );
 
   it(
-    "resume remembers over two processes",
+    "resume remembers across two processes",
     inBench(async (bench) => {
       const { code, stdout, stderr } = await example(bench, "resume", ["tinman"]);
       expect([code, stderr]).toEqual([0, ""]);
@@ -125,14 +125,14 @@ describe.concurrent.each(languages)("in $language", ({ ending, block, program })
   );
 
   it(
-    "two-keys wants two keys",
+    "two-keys requires two keys",
     inBench(async (bench) => {
       expect(await example(bench, "two-keys")).toMatchObject({ code: 2, stdout: "", stderr: "Set KEY1 and KEY2.\n" });
     }),
   );
 
   it(
-    "permission does what the person says",
+    "permission follows the person's answer",
     inBench(async (bench) => {
       const asked = `I'll create hello.txt.\n\n> Create ${bench.cwd}/hello.txt\nHello!\n`;
       const no = await example(bench, "permission", ["--no"]);
@@ -151,7 +151,7 @@ describe.concurrent.each(languages)("in $language", ({ ending, block, program })
   );
 
   it(
-    "question answers what it is asked",
+    "question answers the questions",
     inBench(async (bench) => {
       const asked = "I'll ask you.\n\n[Colour] Which colour do you want? red / blue\n";
       const [given, typed] = await Promise.all([
@@ -164,7 +164,7 @@ describe.concurrent.each(languages)("in $language", ({ ending, block, program })
   );
 
   it(
-    "a program that is not there is one clear failure",
+    "a missing program is one clear failure",
     inBench(async (bench) => {
       for (const name of ["resume", "permission", "question"]) {
         const { code, stderr } = await example(bench, name, ["./not-there"], { stdin: "" });
@@ -174,7 +174,7 @@ describe.concurrent.each(languages)("in $language", ({ ending, block, program })
   );
 
   it(
-    "what an example is not about is answered with a no",
+    "examples decline other requests",
     inBench(async (bench) => {
       const ask = "ask me which colour I want: red or blue";
       const call = { tool_calls: [{ name: "Create", input: { file_path: "a.txt", content: "a" } }] };
@@ -197,7 +197,7 @@ describe.concurrent.each(languages)("in $language", ({ ending, block, program })
   );
 
   it(
-    "a turn that fails is told why",
+    "reports why a turn failed",
     inBench(async (bench) => {
       const env = { TINMAN_MODEL: "gpt-5.1", KEY1: "key-one", KEY2: "key-two" };
       const names = ["permission", "question", "resume", "two-keys"];
@@ -208,7 +208,7 @@ describe.concurrent.each(languages)("in $language", ({ ending, block, program })
     }),
   );
 
-  describe.concurrent("the client of the page", () => {
+  describe.concurrent("the page's client", () => {
     const client = async (bench: Bench, args: readonly string[] = [], how: How = {}): Promise<Finished> => {
       const page = blocksOf("", readFileSync("docs/stream-jsonrpc.md", "utf8"));
       const clients = page.filter(({ language }) => language === block);
@@ -237,7 +237,7 @@ describe.concurrent.each(languages)("in $language", ({ ending, block, program })
     );
 
     it(
-      "says why a turn failed",
+      "prints why a turn failed",
       inBench(async (bench) => {
         const { code, stdout, stderr } = await client(bench, [], { env: { TINMAN_MODEL: "gpt-5.1" } });
         const why = "No key for OpenAI. Set OPENAI_API_KEY.\n";
@@ -246,7 +246,7 @@ describe.concurrent.each(languages)("in $language", ({ ending, block, program })
     );
 
     it(
-      "says why there is no session",
+      "prints why there is no session",
       inBench(async (bench) => {
         const home = { TINMAN_HOME: await bench.file("not-a-folder", "") };
         const { code, stdout, stderr } = await client(bench, [], { env: home });

@@ -15,10 +15,10 @@ afterEach(async () => {
   for (const bench of benches.splice(0)) await bench.remove();
 });
 
-/** Where the package is, when it is not where Python looks by itself. */
+/** The package's location, if Python does not find it itself. */
 const libraries = { PYTHONPATH: process.env.PYTHONPATH };
 
-/** The first Python that has the package: a system's own may have it where another one comes first. */
+/** The first Python that has the package: a system's own can have it where another one comes first. */
 function pythonWithWebsockets(): string | undefined {
   const env = { ...process.env, ...libraries };
   return [pythonPath(), "/usr/bin/python3"].find(
@@ -31,13 +31,13 @@ const languages = [
   { language: "Python", file: "client.py", program: pythonWithWebsockets },
 ];
 
-/** CI has everything; elsewhere a test without its Python is not run. */
+/** CI has everything; elsewhere a test without its Python is skipped. */
 function needs(program: string | undefined, skip: (why: string) => void): void {
   if (program === undefined && !process.env.CI) skip("the package websockets is not installed");
   expect(program, "a Python with the package websockets: install python3-websockets").toBeDefined();
 }
 
-/** Asks for two things at once, of which the client has one. */
+/** Calls two tools at once, of which the client has one. */
 async function asks(turn: Turn): Promise<void> {
   turn.chunk("Let me see. ");
   const results = await Promise.all([turn.call("clock", {}), turn.call("add", [1])]);
@@ -78,7 +78,7 @@ describe.each(languages)("the client in $language", ({ file, program }) => {
     ]);
   });
 
-  it("runs the tool that it has when a model calls it", async ({ skip }) => {
+  it("runs its own tool when a model calls it", async ({ skip }) => {
     needs(program(), skip);
     const server = await startServer({
       replies: [
@@ -94,7 +94,7 @@ describe.each(languages)("the client in $language", ({ file, program }) => {
     }
   });
 
-  it("tells what went wrong", async ({ skip }) => {
+  it("reports errors", async ({ skip }) => {
     needs(program(), skip);
     const server = await fakeServer((turn) => {
       turn.end("timeout", "half");

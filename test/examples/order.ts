@@ -7,7 +7,7 @@ export interface Arrow {
   readonly label: string;
 }
 
-/** A conversation as it is drawn: pieces of the same kind that follow each other are one arrow. */
+/** A conversation as a diagram: consecutive pieces of the same kind are one arrow. */
 export function arrowsOf(said: readonly Said[]): readonly Arrow[] {
   const methods = new Map<unknown, string>();
   const arrows: Arrow[] = [];
@@ -20,7 +20,7 @@ export function arrowsOf(said: readonly Said[]): readonly Arrow[] {
   return arrows;
 }
 
-/** The arrows of a drawn diagram, read from its lines. */
+/** The arrows of a drawn diagram, parsed from its lines. */
 export function drawnArrows(diagram: string): readonly Arrow[] {
   return diagram.split("\n").flatMap((line) => {
     const drawn = /^ *\|(<?)-+ (.+?) -+(>?)\|$/.exec(line);
@@ -30,7 +30,7 @@ export function drawnArrows(diagram: string): readonly Arrow[] {
   });
 }
 
-/** As it is to stand in the page. */
+/** As it should be on the page. */
 export function draw(arrows: readonly Arrow[]): string {
   const width = 66;
   const title = `client${" ".repeat(width - 6)}tinman`;

@@ -16,7 +16,7 @@ const path = "docs/stream-jsonrpc.md";
 const page = readFileSync(path, "utf8");
 const chinese = readFileSync("docs/stream-jsonrpc.zh.md", "utf8");
 
-/** Blocks that show a conversation: `order` as a diagram, `wire` as messages of it, in order. */
+/** Blocks that show a conversation: `order` as a diagram, `wire` as its messages, in order. */
 const shown = [...page.matchAll(/<!-- (order|wire): ([\w-]+) -->\n```(text|json|jsonl)\n([\s\S]*?)```/g)].map(
   ([whole, kind = "", name = "", language = "", text = ""]) => {
     const line = page.slice(0, page.indexOf(whole)).split("\n").length;
@@ -27,7 +27,7 @@ const shown = [...page.matchAll(/<!-- (order|wire): ([\w-]+) -->\n```(text|json|
 const benches: Bench[] = [];
 const held = new Map<string, Promise<readonly Said[]>>();
 
-/** Each conversation is held once. */
+/** Each conversation runs once. */
 function hold(name: string): Promise<readonly Said[]> {
   const before = held.get(name);
   if (before !== undefined) return before;
@@ -44,7 +44,7 @@ function hold(name: string): Promise<readonly Said[]> {
 
 afterAll(() => Promise.all(benches.map((bench) => bench.remove())));
 
-describe.concurrent("what the page shows is what the program does", () => {
+describe.concurrent("the page matches the program", () => {
   it.for(shown.filter(({ kind }) => kind === "order"))(`${path}:$line, $name`, async ({ name, text }, { expect }) => {
     const [arrows, drawn] = [arrowsOf(await hold(name)), drawnArrows(text)];
     const first = arrows.findIndex(({ by, label }) => by === drawn[0]?.by && label === drawn[0]?.label);
@@ -73,7 +73,7 @@ describe.concurrent("what the page shows is what the program does", () => {
   );
 });
 
-it("shows something of every conversation", () => {
+it("shows part of every conversation", () => {
   const names = new Set(shown.map(({ name }) => name));
   expect(Object.keys(conversations).filter((name) => !names.has(name))).toEqual([]);
 });
@@ -90,7 +90,7 @@ describe.each([
   ["Chinese", chinese],
 ])("the tables of the %s page", (_, text) => {
   const tables = [...text.matchAll(/(?:^\|.*\n)+/gm)].map(([table]) => table);
-  /** The words in code marks in the first cells of the table that has a row for this word. */
+  /** The code words in the first cells of the table that has a row for this word. */
   const firstCells = (word: string): string[] => {
     const rows =
       tables
@@ -123,14 +123,14 @@ describe.each([
   });
 });
 
-describe("what is not there yet", () => {
+describe("unsupported methods", () => {
   let bench: Bench;
   beforeAll(async () => {
     bench = await createBench();
   });
   afterAll(() => bench.remove());
 
-  it("answers that there is no such method", async () => {
+  it("are answered as unknown", async () => {
     const section = page.slice(page.indexOf("## Not there yet"));
     const line = section.split("\n").find((one) => one.includes("-32601")) ?? "";
     const methods = [...line.matchAll(/`(\w+)`/g)].map((match) => match[1] ?? "");

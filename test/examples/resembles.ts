@@ -1,7 +1,7 @@
 import { looksLike } from "../docs/blocks.ts";
 import type { Received } from "../fakes/rpc/wire.ts";
 
-/** Numbers that are others in every run. */
+/** Numbers that vary between runs. */
 const measured: ReadonlySet<string> = new Set([
   "createdAt",
   "updatedAt",
@@ -15,8 +15,8 @@ const measured: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Is this what the page shows? The same keys in the same order, and the same values; `…` stands for any text, alone for
- * anything, and as the only element of a list for any elements.
+ * Whether this matches the page: the same keys in order, and the same values; `…` stands for any text, alone for
+ * anything, and as a list's only element for any elements.
  */
 export function resembles(shown: unknown, sent: unknown, key = ""): boolean {
   if (shown === "…") return true;
@@ -32,7 +32,7 @@ export function resembles(shown: unknown, sent: unknown, key = ""): boolean {
   );
 }
 
-/** A message, and the parts of it that the page shows alone. */
+/** A message, and the parts of it that the page shows separately. */
 export function partsOf(message: Received): readonly unknown[] {
   const { params, result } = message;
   const uses = Array.isArray(params?.toolUses) ? (params.toolUses as readonly { readonly details: unknown }[]) : [];

@@ -9,19 +9,19 @@ import { importsOf } from "../rules/imports.ts";
 
 interface Shown {
   readonly prints: string;
-  /** What is in the folder afterwards. */
+  /** The folder's content afterwards. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
 const execute = '> Execute {"command":"echo hello","riskLevel":"low","riskLevelReason":"It only reads."}';
 const executed = "< hello\n\n\n[Process exited with code 0]";
 
-/** What is offered in auto mode to a model that takes no patches. The example hides one. */
+/** The tools offered in auto mode to a model without patches. The example hides one. */
 const tools = builtinTools
   .filter(({ onlyIn, replaces }) => onlyIn === undefined && replaces === undefined)
   .map(({ name }) => (name === "FetchUrl" ? "FetchUrl (not offered)" : name));
 
-/** What each example prints, whole. Times are another one in every run. */
+/** Each example's whole output. Times vary. */
 const examples: Readonly<Record<string, Shown>> = {
   "ten-lines": {
     prints: "I'll create hello.txt. (Create: File created successfully)\nI created hello.txt. (completed)\n",
@@ -88,14 +88,14 @@ const pathOf = (name: string): string => `examples/sdk/${name}.mjs`;
 const sourceOf = (name: string): string => readFileSync(pathOf(name), "utf8");
 
 describe.concurrent("examples of the SDK", () => {
-  // Each is two processes or more, and what they show is shown by the pages, too: every second one in the short run.
+  // Each is two processes or more, and the pages also show them: the short run takes every second one.
   const tried = Object.entries(examples).filter((_, index) => isFullRun || index % 2 === 1);
 
   it.each(tried)("%s", async (name, { prints, files = {} }) => {
     const bench = await createBench();
     try {
       await symlink(mainFile, join(bench.root, "bin", "droid"));
-      // What they need of the package they find without it.
+      // They find nothing of the package outside it.
       await rm(join(bench.root, "bin", "tinman"));
       const { code, stdout, stderr } = await bench.shell(`node '${resolve(pathOf(name))}'`);
       expect([code, stderr.replace(/^No model is configured: [^\n]*\n/, "")]).toEqual([0, ""]);
@@ -108,7 +108,7 @@ describe.concurrent("examples of the SDK", () => {
   });
 });
 
-it("are all run", () => {
+it("all examples are run", () => {
   const found = readdirSync("examples/sdk");
   expect(
     Object.keys(examples)
@@ -117,7 +117,7 @@ it("are all run", () => {
   ).toEqual(found.toSorted());
 });
 
-it.each(Object.keys(examples))("%s is short, and starts from the package alone", (name) => {
+it.each(Object.keys(examples))("%s is short, and needs only the package", (name) => {
   const source = sourceOf(name);
   expect(source.trimEnd().split("\n").length).toBeLessThanOrEqual(30);
   const specifiers = importsOf(source).map(({ specifier = "" }) => specifier);

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type Server, startServer, tokens, users } from "../e2e/serve/server.ts";
 import { type Said, type Talk, talkTo } from "./ws-talk.ts";
 
-/** A conversation of the page on `/ws`: what both sides said, in the order in which the client saw it. */
+/** A conversation of the page on `/ws`: what both sides sent, in the client's order. */
 export type Conversation = (server: Server) => Promise<readonly Said[]>;
 
 const final = { isFinal: true };
@@ -24,7 +24,7 @@ const replies = [
   { times: "any", text: "Here I am." },
 ];
 
-/** By the names that conversations begin with. */
+/** By prefix of the conversations' names. */
 const servers: Readonly<Record<string, () => Promise<Server>>> = {
   offline: () =>
     startServer({ config: { interactive: { toolExecutionChoices: ["client", "server"], autonomy: "low" } } }),
@@ -57,7 +57,7 @@ function talk(about: (talk: Talk, server: Server) => Promise<unknown>, token?: s
   };
 }
 
-/** By the names that the page gives them: the server, and what it is about. */
+/** By their names on the page: the server, and the subject. */
 export const conversations: Readonly<Record<string, Conversation>> = {
   "offline-plain": talk(async ({ start, ask, call, until }) => {
     const sessionId = await start({ language: "English", context: "The user is new here." });

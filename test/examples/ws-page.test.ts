@@ -35,7 +35,7 @@ afterAll(async () => {
   for (const server of servers.values()) await (await server).remove();
 });
 
-/** Each conversation is held once, those of one server one after the other. */
+/** Each conversation runs once, those of one server in sequence. */
 function hold(name: string): Promise<readonly Said[]> {
   const [kind = ""] = name.split("-");
   for (const [each, conversation] of Object.entries(conversations)) {
@@ -51,7 +51,7 @@ function hold(name: string): Promise<readonly Said[]> {
   return held.get(name) ?? Promise.reject(new Error(`there is no conversation "${name}"`));
 }
 
-describe.concurrent("what the page shows is what the server does", () => {
+describe.concurrent("the page matches the server", () => {
   it.for(shown)(`${path}:$line, $name`, async ({ name, frames }, { expect }) => {
     const said = await hold(name);
     let from = 0;
@@ -72,12 +72,12 @@ describe.concurrent("what the page shows is what the server does", () => {
   });
 });
 
-it("shows something of every conversation", () => {
+it("shows part of every conversation", () => {
   const names = new Set(shown.map(({ name }) => name));
   expect(Object.keys(conversations).filter((name) => !names.has(name))).toEqual([]);
 });
 
-/** The rows of the tables of a section, as cells. */
+/** The table rows of a section, as cells. */
 function rows(heading: string): readonly (readonly string[])[] {
   const section = page.slice(page.indexOf(`\n## ${heading}\n`) + 1).split(/\n## /)[0] ?? "";
   return [...section.matchAll(/^\| (?!---)(.*) \|$/gm)].map(([, row = ""]) => row.split(" | "));
@@ -108,7 +108,7 @@ describe("the page names everything", () => {
         for (const name of Object.keys(value ?? {})) members.add(name);
       return value;
     });
-    // Those of JSON-RPC stand in the text, and what capabilities and listSessions hold in their frames.
+    // The text names JSON-RPC's own, and frames show those of capabilities and listSessions.
     const { capabilities, listSessions } = interactiveResults;
     const inFrames = [
       ...Object.keys(capabilities.shape),
@@ -145,7 +145,7 @@ describe("the page names everything", () => {
 it.each([
   ["client.mjs", "mjs"],
   ["client.py", "python"],
-])("%s stands in the page as it is among the examples", (name, language) => {
+])("%s on the page equals the example", (name, language) => {
   const text = readFileSync(`examples/interactive/${name}`, "utf8");
   expect(page).toContain(`<!-- file: ${name} -->\n\`\`\`${language}\n${text}\`\`\`\n`);
 });

@@ -25,14 +25,14 @@ export interface Talk {
   raw(text: string): void;
   /** Sends, and waits for the answer. */
   call(method: string, params?: Json): Promise<Frame>;
-  /** Starts a session, and waits until it says so. */
+  /** Starts a session, and waits for its status. */
   start(sessionParams?: Json): Promise<string>;
-  /** The next notification that nobody has waited for, of this name and with these values. */
+  /** The next unread notification with this name and these values. */
   until(method: string, params?: Json): Promise<Json>;
   leave(): Promise<void>;
 }
 
-/** `said` goes on from an earlier connection, when it is given. */
+/** `said` continues from an earlier connection, if given. */
 export async function talkTo(url: string, token?: string, said: Said[] = []): Promise<Talk> {
   const socket = new WebSocket(url, token === undefined ? {} : { headers: { Authorization: `Bearer ${token}` } });
   const closed = once(socket, "close");

@@ -3,8 +3,8 @@ import { rolldown } from "rolldown";
 import { textFiles } from "../../scripts/text-plugin.mjs";
 
 /**
- * Bundles a TypeScript module, with all that it imports, into one `.mjs` in `folder` that a plain `node` can run, and
- * returns its path. For tests whose subject needs a process of its own.
+ * Bundles a TypeScript module with its imports into one `.mjs` that a plain `node` can run, and returns its path. For
+ * tests that need a separate process.
  */
 export async function bundleForChild(entry: string, folder: string): Promise<string> {
   const file = join(folder, `${basename(entry, ".ts")}.mjs`);

@@ -1,7 +1,7 @@
 import type { DurableEvent } from "../../src/engine/event.ts";
 import type { SessionStore } from "../../src/engine/ports.ts";
 
-/** A store that cannot read some records back, as if their lines were damaged. */
+/** A store that loses some records on reading, as if their lines were damaged. */
 export function damagedStore(store: SessionStore, isLost: (event: DurableEvent) => boolean): SessionStore {
   return {
     ...store,

@@ -8,7 +8,7 @@ export interface FullStore {
   full(now: boolean | DurableEvent["type"]): void;
 }
 
-/** A store whose logs take nothing while it is full, or nothing of some type. */
+/** A store whose logs accept nothing while it is full, or nothing of some type. */
 export function fullStore(): FullStore {
   const store = createMemoryStore();
   let isFull: boolean | DurableEvent["type"] = false;

@@ -23,7 +23,7 @@ import type { MemoryHost } from "./memory-host.ts";
 import { createMemoryHost } from "./memory-host.ts";
 import { createMemoryStore } from "./memory-store.ts";
 
-/** One model call: the events it streams, or a function that makes them from the request. */
+/** One model call: its events, or a function from the request to them. */
 export type FakeReply =
   | readonly ModelEvent[]
   | ((request: ModelRequest, signal: AbortSignal) => AsyncIterable<ModelEvent> | readonly ModelEvent[]);
@@ -48,7 +48,7 @@ export function calls(...wanted: readonly (readonly [name: string, input: unknow
   ];
 }
 
-/** Time that moves only when it is told to. */
+/** A clock that moves only on demand. */
 export class FakeClock implements Clock {
   private time = 1_000_000;
   private timers: { at: number; callback: () => void }[] = [];
@@ -69,7 +69,7 @@ export class FakeClock implements Clock {
     };
   }
 
-  /** How many still wait for their time. */
+  /** Number of timers still waiting. */
   get waiting(): number {
     return this.timers.length;
   }
@@ -110,7 +110,7 @@ export interface Kit {
   readonly host: MemoryHost;
   readonly clock: FakeClock;
   readonly models: ModelCatalog;
-  /** What the model was sent, call by call. */
+  /** The requests to the model, call by call. */
   readonly requests: ModelRequest[];
   open(changes?: Partial<SessionSettings>): Promise<Session>;
 }
@@ -129,7 +129,7 @@ export interface KitOptions {
   readonly permissions?: NonNullable<EngineParts["context"]["permissions"]>;
   readonly below?: NonNullable<EngineParts["context"]["below"]>;
   readonly model?: Partial<ModelInfo>;
-  /** Instead of the model that gives the replies. */
+  /** Replaces the model that gives the replies. */
   readonly models?: ModelCatalog;
   readonly ids?: Ids;
   readonly observe?: EngineParts["observe"];
@@ -198,7 +198,7 @@ async function* play(events: AsyncIterable<ModelEvent> | readonly ModelEvent[]):
   yield* events;
 }
 
-/** Collects what a session tells, from now on. */
+/** Collects a session's events from now on. */
 export function listen(session: Session): { readonly events: EngineEvent[]; types(): string[]; stop(): Promise<void> } {
   const attachment = session.attach({ approve: false, answer: false, onDetach: "cancel" });
   const events: EngineEvent[] = [];
@@ -219,7 +219,7 @@ export async function ask(session: Session, text: string) {
   return session.prompt([{ type: "text", text }]).outcome;
 }
 
-/** Waits until something holds; gives up after a while instead of hanging. */
+/** Waits until a condition holds; fails after a while instead of hanging. */
 export async function until(holds: () => boolean): Promise<void> {
   for (let tries = 0; tries < 2_000; tries += 1) {
     if (holds()) return;

@@ -19,13 +19,13 @@ beforeAll(async () => {
 });
 afterAll(() => bench.remove());
 
-/** A program whose clock jumps; `nth` says how. */
+/** A program whose clock jumps; `nth` selects the jumps. */
 function jumping(nth: number): Bench {
   const clock = drawsFor(nth).below(2 ** 32);
   return startedBy(bench, ["env"], preloaded("jumping-clock", { FAULT_CLOCK: String(clock) }));
 }
 
-/** Milliseconds that something took, by a clock that never jumps. */
+/** Elapsed milliseconds by a clock that never jumps. */
 async function measured<T>(work: () => Promise<T>): Promise<{ took: number; value: T }> {
   const begun = performance.now();
   const value = await work();
@@ -39,7 +39,7 @@ const script = [
 ];
 
 describe("a clock that jumps back and ahead", () => {
-  test("shortens no time limit, and no duration is other than what passed", { timeout: 120_000 }, async () => {
+  test("shortens no time limit and changes no duration", { timeout: 120_000 }, async () => {
     await forEach(rounds, async (nth) => {
       const where = `round ${nth} of seed ${seed}`;
       const model = await bench.script(script);
@@ -68,7 +68,7 @@ describe("a clock that jumps back and ahead", () => {
     figures("clock that jumps", { rounds });
   });
 
-  test("leaves a conversation in its order, and a session that was killed can go on", {
+  test("keeps a conversation in order, and a killed session can continue", {
     timeout: 120_000,
   }, async () => {
     await forEach(rounds, async (nth) => {
@@ -94,7 +94,7 @@ describe("a clock that jumps back and ahead", () => {
       await prompt(wire, "third");
       await wire.waitForNotice("droid_working_state_changed", from, { newState: "executing_tool" });
 
-      // Nobody else may write now, whatever the time is.
+      // No other process can write now, whatever the time.
       const second = await jumping(nth + 3_000).tinman(["exec", "-s", sessionId, "and now"]);
       expect([second.code, second.stderr], where).toEqual([
         1,
@@ -118,7 +118,7 @@ describe("a clock that jumps back and ahead", () => {
   });
 });
 
-test("sessions are listed by when something happened in them last, whatever their programs thought the time was", async () => {
+test("lists sessions by their last activity, whatever time their programs saw", async () => {
   const home = join(bench.root, "list-home");
   const env = { TINMAN_HOME: home };
   const ids: string[] = [];

@@ -17,7 +17,7 @@ import { drawsFor, figures, forEach, ownHome, seed } from "./form.ts";
 
 let bench: Bench;
 let model: string;
-/** A log that the built program has written, and where each of its records begins. */
+/** A log written by the built program, with the offsets of its records. */
 let log: Buffer;
 let starts: number[];
 
@@ -50,7 +50,7 @@ function cutAt(length: number, home: string): { id: string; path: string; bytes:
   const id = randomUUID();
   const bytes = Buffer.from(log.subarray(0, length));
   const [first = ""] = log.toString().split("\n");
-  // Ids of the same length: nothing moves.
+  // Ids have the same length, so offsets stay the same.
   bytes.write(first.replace(JSON.parse(first).id, id), 0);
   const path = join(home, "sessions", "project", `${id}.jsonl`);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -58,12 +58,12 @@ function cutAt(length: number, home: string): { id: string; path: string; bytes:
   return { id, path, bytes };
 }
 
-/** How many records are whole. The last one needs no line end to be whole. */
+/** Number of complete records. The last one needs no line end. */
 function wholeAt(length: number): number {
   return starts.filter((start, index) => length >= (starts[index + 1] ?? log.length) - 1 && start < length).length;
 }
 
-/** From the beginning of the last three records to the end, every byte; the short run takes some, other ones each time. */
+/** Every byte from the start of the last three records to the end; the short run takes a random sample. */
 function lastThree(): number[] {
   const first = starts.at(-3) ?? 0;
   return Array.from({ length: log.length - first + 1 }, (_, index) => first + index);
@@ -78,7 +78,7 @@ const numbers = (text: string): unknown[] =>
     }
   });
 
-test("a log that is cut at any byte keeps every whole record, and goes on behind them", {
+test("a log cut at any byte keeps every complete record, and continues after them", {
   timeout: 240_000,
 }, async () => {
   const home = join(bench.root, "cuts");
@@ -87,7 +87,7 @@ test("a log that is cut at any byte keeps every whole record, and goes on behind
     : lastThree().filter(
         (at) => at % 4 === seed % 4 || [...starts, log.length].some((edge) => Math.abs(at - edge) < 2),
       );
-  // Whether the disk itself is waited for is not the question here.
+  // Syncing to disk does not matter here.
   const openLog = async (path: string): Promise<LogFile> =>
     Object.assign(await open(path, constants.O_RDWR | constants.O_APPEND), { datasync: async () => undefined });
   const store = createJsonlStore({ home, openLog });
@@ -105,7 +105,7 @@ test("a log that is cut at any byte keeps every whole record, and goes on behind
       const { engine } = createKit([says("Here again.")], { store, host });
       const { session, damage: reported } = await engine.resume(id);
       expect(reported).toEqual(damage);
-      // Opening it has changed nothing.
+      // Opening it changed nothing.
       expect(readFileSync(path).equals(bytes)).toBe(true);
       expect((await ask(session, "and now")).reason).toBe("completed");
       await session.close();
@@ -128,7 +128,7 @@ test("a log that is cut at any byte keeps every whole record, and goes on behind
   expect(findings).toEqual([]);
 });
 
-test("the built program shows, continues and loads a log that is cut", { timeout: 240_000 }, async () => {
+test("the built program shows, continues and loads a truncated log", { timeout: 240_000 }, async () => {
   const home = ownHome(bench);
   const random = drawsFor(0);
   const [first = 0, second = 0, third = 0] = starts.slice(-3);

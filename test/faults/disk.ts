@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import type { Bench, RunOptions } from "../e2e/tinman.ts";
 import { finished, mainFile } from "../e2e/tinman.ts";
 
-/** The same bench, its program started by other words: `words` end with what comes to stand before the program. */
+/** The same bench with its program started through `words`, which end where the program comes. */
 export function startedBy(bench: Bench, words: readonly [string, ...string[]], env: NodeJS.ProcessEnv = {}): Bench {
   const [program, ...before] = words;
   const start = (args: readonly string[], options: RunOptions = {}) =>
@@ -15,21 +15,21 @@ export function startedBy(bench: Bench, words: readonly [string, ...string[]], e
   return { ...bench, start, tinman: (args, options = {}) => finished(start(args, options), options.stdin) };
 }
 
-/** A small disk that only the processes of `bench` see, and that is gone with the last of them, whatever happens to us. */
+/** A small disk visible only to the processes of `bench`, and gone with the last of them. */
 export interface Disk {
-  /** Where it is for them. */
+  /** Its path for them. */
   readonly path: string;
-  /** Where it is for us. */
+  /** Its path for us. */
   readonly seen: string;
   readonly bench: Bench;
   readOnly(isSo: boolean): void;
   remove(): Promise<void>;
 }
 
-/** The words that give a process mounts of its own. */
+/** The command prefix that gives a process its own mounts. */
 const apart = ["--user", "--map-root-user", "--mount"];
 
-/** Why no disk can be made here; nothing when one can. */
+/** Why no disk can be created here; undefined if one can. */
 export function whyNoDisk(): string | undefined {
   const tried = spawnSync("unshare", [...apart, "mount", "-t", "tmpfs", "tmpfs", "/mnt"], { encoding: "utf8" });
   if (tried.status === 0) return undefined;
@@ -38,7 +38,7 @@ export function whyNoDisk(): string | undefined {
 
 export async function createDisk(bench: Bench, size: string): Promise<Disk> {
   const path = `${bench.root}/disk`;
-  // It waits for the end of its input, which comes with our own end at the latest.
+  // It waits for the end of its input, at the latest when we exit.
   const script =
     'mkdir -p "$1" && mount -t tmpfs -o size="$2",mode=700 tmpfs "$1" && echo ready && exec cat >/dev/null';
   const holder = spawn("unshare", [...apart, "sh", "-c", script, "sh", path, size], {

@@ -8,14 +8,14 @@ import { givenSeed, isFullRun } from "../full-run.ts";
 /** Named by every failure. */
 export const seed = givenSeed ?? Math.floor(Math.random() * 1e9);
 
-/** What was drawn for one thing among many: the same for the same seed, whatever happens to the others. */
+/** A random generator for one of many items: the same for the same seed, whatever happens to the others. */
 export function drawsFor(nth: number): Random {
   return randomFrom(seed + nth * 7919);
 }
 
 const atOnce = 4;
 
-/** Does it for 0, 1, 2 … below `count`, four at a time. */
+/** Runs it for 0, 1, 2 … below `count`, four at a time. */
 export async function forEach(count: number, work: (nth: number) => Promise<void>): Promise<void> {
   let next = 0;
   const worker = async (): Promise<void> => {
@@ -32,13 +32,13 @@ export function figures(name: string, values: object): void {
   if (isFullRun) process.stdout.write(`${name}: ${JSON.stringify({ ...values, seed })}\n`);
 }
 
-/** The environment in which the program has loaded one of the files in `preload/` before anything else. */
+/** The environment in which the program first loads one of the files in `preload/`. */
 export function preloaded(name: string, more: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const file = fileURLToPath(new URL(`preload/${name}.cjs`, import.meta.url));
   return { NODE_OPTIONS: `--require ${JSON.stringify(file)}`, ...more };
 }
 
-/** Where the program of a bench keeps its sessions. */
+/** Where a bench's program keeps its sessions. */
 export function ownHome(bench: Bench): string {
   return join(bench.home, ".tinman");
 }

@@ -14,7 +14,7 @@ import { figures, ownHome } from "./form.ts";
 import { keptOf, nothingWrong, toldOver, verdictOf } from "./told.ts";
 
 const protocolVersion = "1.15.0";
-/** More than what is left of a block of the disk. */
+/** More than what is left of a disk block. */
 const long = "0123456789".repeat(1_000);
 
 let bench: Bench;
@@ -28,7 +28,7 @@ const storageFailed = (words: RegExp): object => ({
   message: expect.stringMatching(words),
 });
 
-/** The turn fails in words, and the program is there and idle. */
+/** The turn fails with a message, and the program stays usable and idle. */
 async function failedTurn(wire: Wire, from: number, words: RegExp): Promise<void> {
   await wire.waitForNotice("droid_working_state_changed", from, { newState: "idle" });
   const notices = noticesIn(wire.received.slice(from));
@@ -49,22 +49,22 @@ async function wellDone(wire: Wire, text: string): Promise<void> {
   expect(ends.map(({ reason }) => reason)).toEqual(["completed"]);
 }
 
-/** Ends the program, and compares what it told with what is there. */
+/** Ends the program, and compares its output with its log. */
 async function nothingIsLost(wire: Wire, home: string, sessionId: string): Promise<void> {
   wire.eof();
   expect(await wire.exit()).toEqual(quiet);
-  // The names by which we see the disk mean something else when links are resolved.
+  // The names through which we see the disk must not be resolved.
   const copy = join(bench.root, `copy-of-${sessionId}`);
   cpSync(join(home, "sessions"), join(copy, "sessions"), { recursive: true });
   const kept = await keptOf(copy, sessionId);
   expect([verdictOf(toldOver(wire), kept, ""), kept.damagedLines]).toEqual([nothingWrong, 0]);
 }
 
-describe("a log that may not grow", () => {
+describe("a log that cannot grow", () => {
   const limited = (): Bench => startedBy(bench, ["bash", "-c", 'ulimit -f 32; exec "$@"', "sh"]);
   const words = /^Cannot write .*\.jsonl: the file would become too large \(EFBIG\)\.$/;
 
-  test("fails the run in words, and the session can be read and continued", async () => {
+  test("fails the run with a message, and the session can be read and continued", async () => {
     const model = await bench.script([
       { repeat_text: { text: long, times: 10 } },
       { when: { user: "again" }, text: "Here again.", times: "any" },
@@ -77,7 +77,7 @@ describe("a log that may not grow", () => {
     expect(next).toEqual({ code: 0, signal: null, stdout: "Here again.\n", stderr: "" });
   });
 
-  test("is no reason to leave half of what is kept between runs", async () => {
+  test("leaves no partial cache", async () => {
     const compiled = join(ownHome(bench), "cache", "compiled");
     mkdirSync(compiled, { recursive: true });
     const keptFiles = () => readdirSync(compiled, { recursive: true, encoding: "utf8" }).map((name) => basename(name));
@@ -87,7 +87,7 @@ describe("a log that may not grow", () => {
     expect(keptFiles()).toContain("run.cjs");
   });
 
-  test("fails the turn, and the same process goes on in another session", async () => {
+  test("fails the turn, and the same process continues in another session", async () => {
     const modelId = await bench.script([
       { when: { user: "much" }, repeat_text: { text: long, times: 10 }, times: "any" },
       { text: "Little.", times: "any" },
@@ -111,13 +111,13 @@ describe("a log that may not grow", () => {
 const noDisk = whyNoDisk();
 if (isFullRun) test("a disk can be mounted here", () => expect(noDisk).toBeUndefined());
 
-// Not everywhere may a user mount something; the full form insists on it.
+// Users cannot mount disks everywhere; the full run requires it.
 const describeDisk = noDisk === undefined ? describe : () => undefined;
 describeDisk("a disk that becomes full", () => {
   let disk: Disk;
   beforeAll(async () => {
     disk = await createDisk(bench, "4m");
-    // Code that is kept would take the room.
+    // The compile cache would take the room.
     await disk.bench.tinman(["exec", "Just reply OK."]);
     await disk.bench.tinman(["exec", "Just reply OK."]);
   });
@@ -131,7 +131,7 @@ describeDisk("a disk that becomes full", () => {
   const free = (): void => rmSync(filler());
   const home = (): string => join(disk.seen, "home");
 
-  test("before a run begins: one clear line, nothing half made, and the next run is well", async () => {
+  test("before a run: one clear line, nothing half made, and the next run works", async () => {
     fill();
     const run = await disk.bench.tinman(["exec", "-o", "json", "Just reply OK."]);
     const { error, exit_code } = resultObject.parse(JSON.parse(run.stdout));
@@ -144,7 +144,7 @@ describeDisk("a disk that becomes full", () => {
     expect(readdirSync(join(home(), "locks"))).toEqual([]);
   });
 
-  test("before a session is continued: it is left as it was", async () => {
+  test("before a session continues: the session stays unchanged", async () => {
     const model = await bench.script([{ text: "One." }, { text: "Two." }]);
     const first = await disk.bench.tinman(["exec", "-o", "json", "-m", model, "go"]);
     const { session_id: id } = resultObject.parse(JSON.parse(first.stdout));
@@ -158,7 +158,7 @@ describeDisk("a disk that becomes full", () => {
     expect((await disk.bench.tinman(["exec", "-s", id, "-m", model, "go"])).stdout).toBe("Two.\n");
   });
 
-  test("between a prompt and its answer, and again in the middle of a long answer: the process goes on", async () => {
+  test("between a prompt and its answer, and in the middle of a long answer: the process continues", async () => {
     const modelId = await bench.script([
       { when: { user: "late" }, text: long, delay_ms: 300 },
       { when: { user: "long" }, text: Array(200).fill(long.slice(0, 1_000)), chunk_delay_ms: 10, times: "any" },
@@ -194,7 +194,7 @@ describeDisk("a disk that becomes full", () => {
     await nothingIsLost(wire, home(), sessionId);
   });
 
-  test("in a tool's output: the tool's result is kept, the output is not, and the turn goes on", async () => {
+  test("during a tool's output: keeps the tool's result without the output, and the turn continues", async () => {
     const modelId = await bench.script([
       execute("head -c 8000000 /dev/zero | tr '\\0' x"),
       { text: "Well.", times: "any" },
@@ -207,7 +207,7 @@ describeDisk("a disk that becomes full", () => {
     expect(bavail * bsize).toBeGreaterThan(200_000);
   });
 
-  test("when code is to be kept: nothing of it stays", async () => {
+  test("while storing the compile cache: leaves nothing of it", async () => {
     rmSync(join(home(), "cache"), { recursive: true });
     const { bavail, bsize } = statfsSync(disk.seen);
     writeFileSync(filler(), Buffer.alloc(bavail * bsize - 100_000));
@@ -221,5 +221,5 @@ describeDisk("a disk that becomes full", () => {
     free();
   });
 
-  test("the figures", () => figures("full disk", { disk: "tmpfs, 4 MiB" }));
+  test("figures", () => figures("full disk", { disk: "tmpfs, 4 MiB" }));
 });

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.remove());
 
-/** Text, thinking, tools one after the other and side by side; at its end it runs a command until it is killed. */
+/** Text, thinking, sequential and parallel tools; finally a command that runs until it is killed. */
 function scenario(marks: string): readonly object[] {
   const run = (n: number, more: string) => ({
     name: "Execute",
@@ -91,7 +91,7 @@ async function killAndContinue(moment: Moment, marks: string): Promise<Outcome> 
   return { signal, phase, verdict: { ...verdict, wrong }, orphans: await orphans };
 }
 
-test(`exec, killed with -9 at ${kills} moments: nothing told is lost, nothing is done twice, nothing stays`, {
+test(`exec, killed with -9 at ${kills} moments: loses nothing it reported, does nothing twice, leaves nothing behind`, {
   timeout: 600_000,
 }, async () => {
   const tally = newTally();

@@ -50,13 +50,13 @@ function scenario(marks: string): readonly object[] {
   ];
 }
 
-/** Settings and titles in the order in which they are asked for: what is found must not be older than what was told. */
+/** Settings and titles in order of their requests: what is found must not be older than what was reported. */
 const levels = ["off", "low", "medium", "high"];
 const titles = ["one", "Named", "Named again"];
 
 /**
- * A client that asks for permission once and for good, queues a prompt behind a running command, renames the session and
- * changes its settings while a turn runs and while none does. With `goesOn`, a command runs at the end until it is killed.
+ * A client that grants permissions once and always, queues a prompt behind a command, and changes title and settings
+ * during turns and between them. With `goesOn`, a final command runs until it is killed.
  */
 async function converse(wire: Wire, modelId: string, goesOn: boolean): Promise<void> {
   const open = { machineId: "m", cwd: bench.cwd, modelId, autonomyLevel: "off" };
@@ -78,7 +78,7 @@ async function converse(wire: Wire, modelId: string, goesOn: boolean): Promise<v
   if (goesOn) await say("three");
 }
 
-/** How far settings and title had come, as the client was told. */
+/** The latest settings and title reported to the client. */
 function standing({ received, sent }: Wire): { level: number; title: number; sessionId: string | undefined } {
   const notices = noticesIn(received);
   const of = (type: string) => notices.filter((notice) => notice.type === type);
@@ -101,7 +101,7 @@ function standing({ received, sent }: Wire): { level: number; title: number; ses
   };
 }
 
-/** Loads the session in a new process, and says one more thing. */
+/** Loads the session in a new process, and sends another prompt. */
 async function goOn(sessionId: string): Promise<{ loaded: NonNullable<Received["result"]>; wrong: string[] }> {
   const wire = openWire(bench, { protocolVersion });
   const { result: loaded, error } = await wire.request("droid.load_session", { sessionId });
@@ -121,14 +121,14 @@ async function killed(moment: Moment, marks: string, goesOn: boolean): Promise<{
   const killing = killAt(moment, join(bench.cwd, marks), () => wire.kill("SIGKILL"));
   const wire = openWire(bench, { protocolVersion, env: { ...killing.env, TMPDIR: bench.root } });
   wire.subscribe(() => killing.line());
-  // What it waits for does not come any more when the program is killed.
+  // What it waits for cannot come once the program is killed.
   await converse(wire, model, goesOn).catch(() => undefined);
   return { wire, killing };
 }
 
 async function killAndLoad(moment: Moment, marks: string, goesOn: boolean): Promise<Outcome> {
   const { wire, killing } = await killed(moment, marks, goesOn);
-  // A line that was cut in the middle was not told.
+  // A truncated line does not count as reported.
   const signal = await wire.exit().then(
     (exit) => exit.signal,
     () => "SIGKILL" as const,
@@ -171,7 +171,7 @@ async function killAndLoad(moment: Moment, marks: string, goesOn: boolean): Prom
   };
 }
 
-test(`stream-jsonrpc, killed with -9 at ${kills} moments: nothing told is lost, nothing is done twice, nothing stays`, {
+test(`stream-jsonrpc, killed with -9 at ${kills} moments: loses nothing it reported, does nothing twice, leaves nothing behind`, {
   timeout: 600_000,
 }, async () => {
   const tally = newTally();

@@ -12,31 +12,31 @@ export type Moment =
   | { readonly at: "write"; readonly write: number; readonly place: "before" | "torn" | "after" }
   | { readonly at: "command"; readonly command: number; readonly ms: number };
 
-/** How long a session lasts, roughly: a moment behind its end is a moment at which it only waits. */
+/** Rough duration of a session; a later moment is one where it only waits. */
 export interface Extent {
   readonly ms: number;
   readonly lines: number;
   readonly writes: number;
-  /** Those that leave something running beside them. */
+  /** Those that leave something running. */
   readonly commands: readonly number[];
 }
 
 const kinds = ["time", "line", "write", "command"] as const;
 
-/** The kinds take turns, so that few kills have all of them, too. */
+/** The kinds alternate, so that even a few kills include all. */
 export function drawMoment(nth: number, random: Random, { ms, lines, writes, commands }: Extent): Moment {
   const kind = kinds[nth % kinds.length];
   if (kind === "time") return { at: "time", ms: random.below(ms) };
   if (kind === "command") return { at: "command", command: random.pick(commands), ms: random.pick([0, 1, 5, 20, 100]) };
-  // Lines are told right after something was stored, and often right before something else is.
+  // A line is sent right after something was stored, and often right before the next.
   if (kind === "line") return { at: "line", line: 1 + random.below(lines), ms: random.pick([0, 0, 1, 2, 4]) };
   return { at: "write", write: 1 + random.below(writes), place: random.pick(["before", "torn", "after"]) };
 }
 
-/** Long enough for any session to have come to where it waits. */
+/** Long enough for any session to reach its waiting point. */
 const patienceMs = 3_000;
 
-/** Watches a program that is to be killed. `line` is told of every line, `stop` when the program is gone. */
+/** Watches a program to be killed. `line` is called with every line, `stop` when the program is gone. */
 export interface Killing {
   readonly env: Readonly<Record<string, string>>;
   line(): void;
@@ -44,9 +44,9 @@ export interface Killing {
   stop(): Promise<readonly number[]>;
 }
 
-/** `marks` is the file in which commands leave their numbers. */
+/** `marks`: the file in which commands record their numbers. */
 export function killAt(moment: Moment, marks: string, kill: () => void): Killing {
-  // Every command has it in its environment, and so has whoever watches over it.
+  // Every command has it in its environment, and so has its watchdog.
   const mark = `FAULTS_RUN=${randomUUID()}`;
   const timers = [setTimeout(kill, moment.at === "time" ? moment.ms : patienceMs)];
   const poll = setInterval(() => {
@@ -80,7 +80,7 @@ function linesOf(file: string): readonly string[] {
   return existsSync(file) ? readFileSync(file, "utf8").split("\n") : [];
 }
 
-/** What is found over all kills. Every finding says which kill it was, and how to draw it again. */
+/** Findings of all kills. Each names its kill, and how to reproduce it. */
 export interface Tally {
   readonly counts: { kills: number; reached: number; lost: number; duplicates: number; orphans: number };
   readonly phases: Record<string, number>;
@@ -89,13 +89,13 @@ export interface Tally {
 
 export interface Outcome {
   readonly signal: NodeJS.Signals | null;
-  /** The last thing in the log when it happened; nothing when there was no session yet. */
+  /** The log's last event at that time; undefined without a session. */
   readonly phase: string | undefined;
   readonly verdict: Verdict;
   readonly orphans: readonly number[];
 }
 
-/** Adds one kill. Never rejects: the others go on. */
+/** Adds one kill. Never rejects, so that the others continue. */
 export async function addKill(tally: Tally, where: string, kill: () => Promise<Outcome>): Promise<void> {
   const { counts, phases, findings } = tally;
   try {

@@ -25,7 +25,7 @@ const unwritable = (words: string): object => ({
   message: expect.stringMatching(new RegExp(`^[^\n]*${words}[^\n]*$`)),
 });
 
-/** What would be written fails with one line that names the cause, in every form. */
+/** Writing commands fail with one line that names the cause, in every format. */
 async function refusesToWrite(home: Bench, words: string): Promise<void> {
   const text = await home.tinman(["exec", "Just reply OK."]);
   expect([text.code, text.stdout]).toEqual([1, ""]);
@@ -44,7 +44,7 @@ async function refusesToWrite(home: Bench, words: string): Promise<void> {
   expect(await wire.exit()).toEqual(quiet);
 }
 
-/** What only reads does what it always does. */
+/** Reading commands work as usual. */
 async function reads(home: Bench): Promise<void> {
   const commands = [
     ["sessions", "list", "--json"],
@@ -61,7 +61,7 @@ async function reads(home: Bench): Promise<void> {
   expect(shown.stdout).toContain("assistant: OK");
 }
 
-/** A session that is there can be neither continued nor deleted, and stays as it is. */
+/** An existing session can be neither continued nor deleted, and stays unchanged. */
 async function keepsItsSession(home: Bench, words: string): Promise<void> {
   const before = await home.tinman(["sessions", "show", sessionId, "--json"]);
   for (const args of [
@@ -94,7 +94,7 @@ if (isFullRun) test("a disk can be mounted here", () => expect(noDisk).toBeUndef
 const describeDisk = noDisk === undefined ? describe : () => undefined;
 
 describeDisk("a home on a disk that is read-only", () => {
-  test("can be read, and nothing else", async () => {
+  test("can only be read", async () => {
     const disk = await createDisk(bench, "8m");
     try {
       cpSync(ownHome(bench), join(disk.seen, "home"), { recursive: true });
@@ -110,7 +110,7 @@ describeDisk("a home on a disk that is read-only", () => {
   });
 });
 
-/** Permissions mean nothing to root, who has to be somebody else for a while, if that one can see the program. */
+/** Root ignores permissions, so the test runs as another user, if that one can read the program. */
 const nobody = 65_534;
 const isRoot = process.getuid?.() === 0;
 const asNobody = ["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups", "--"] as const;

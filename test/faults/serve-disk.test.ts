@@ -36,10 +36,10 @@ async function start(on: Bench, env: Readonly<Record<string, string>> = {}): Pro
   return program;
 }
 
-/** The id is all that a client gets, and by it the operator finds the rest. */
+/** A client gets only the id, with which the operator finds the rest. */
 const internal = { code: -32603, message: "Internal error", data: { errorId: expect.any(String) } };
 
-/** The log comes by another way than the frames, and may be behind them. */
+/** The log takes another path than the frames, and can be behind them. */
 function isLogged(program: Program, errorId: unknown): Promise<void> {
   return until(() => program.log().some((line) => Object.values(line).includes(errorId) && line.level === "error"));
 }
@@ -52,7 +52,7 @@ const final = (client: SocketClient) => client.until(({ params }) => params?.isF
 const endsIn = ({ frames }: SocketClient): (readonly [id: unknown, reason: unknown])[] =>
   frames.flatMap(({ params }) => (params?.isFinal === true ? [[params.messageId, params.reason] as const] : []));
 
-/** The turn ends for whoever listens, with the kind of the failure and an id, and no more. */
+/** The turn ends for every listener, with only the kind of failure and an id. */
 async function failedTurn(program: Program, client: SocketClient): Promise<void> {
   const { params } = await final(client);
   expect(params).toMatchObject({ chunk: "", reason: "error", code: "storage_failed" });
@@ -66,7 +66,7 @@ async function wellDone(client: SocketClient, sessionId: unknown): Promise<void>
   expect((await final(client)).params?.reason).toBe("completed");
 }
 
-test("a log that may not grow: its turn fails, and the others go on", async () => {
+test("a log that cannot grow: its turn fails, and others continue", async () => {
   const program = await start(startedBy(bench, ["bash", "-c", 'ulimit -f 32; exec "$@"', "sh"]));
   const client = await program.connect();
   const [first, second] = [(await begin(client)).result?.sessionId, (await begin(client)).result?.sessionId];
@@ -77,7 +77,7 @@ test("a log that may not grow: its turn fails, and the others go on", async () =
   expect(leaksIn(client.frames, bench.root)).toEqual([]);
 });
 
-test("a log that is taken away while it is served: the session fails with an id, and others are made", async () => {
+test("a log removed while it is in use: the session fails with an id, and others can be created", async () => {
   const home = join(bench.root, "home-taken");
   const program = await start(bench, { TINMAN_HOME: home });
   const client = await program.connect();
@@ -85,7 +85,7 @@ test("a log that is taken away while it is served: the session fails with an id,
   await client.until(({ params }) => params?.status === 1);
   await wellDone(client, result?.sessionId);
   rmSync(logFile(home, String(result?.sessionId)));
-  // It is looked at when it is forced to the disk: at the end of a turn.
+  // Checked when it is synced: at the end of a turn.
   await say(client, result?.sessionId, "still there?");
   await failedTurn(program, client);
   const refused = await say(client, result?.sessionId, "and now?");
@@ -101,13 +101,13 @@ test("a log that is taken away while it is served: the session fails with an id,
 const noDisk = whyNoDisk();
 if (isFullRun) test("a disk can be mounted here", () => expect(noDisk).toBeUndefined());
 
-// Not everywhere may a user mount something; the full form insists on it.
+// Users cannot mount disks everywhere; the full run requires it.
 const describeDisk = noDisk === undefined ? describe : () => undefined;
 describeDisk("a disk", () => {
   let disk: Disk;
   beforeAll(async () => {
     disk = await createDisk(bench, "6m");
-    // Code that is kept would take the room.
+    // The compile cache would take the room.
     await disk.bench.tinman(["exec", "Just reply OK."]);
     const first = await startProgram(disk.bench, { model });
     first.kill("SIGTERM");
@@ -121,7 +121,7 @@ describeDisk("a disk", () => {
     expect(() => writeFileSync(filler(), Buffer.alloc(7_000_000))).toThrow("ENOSPC");
   };
 
-  test("that becomes full: requests fail with an id, running answers end, and all is well when there is room", async () => {
+  test("that becomes full: requests fail with an id, running answers end, and everything works once there is room", async () => {
     const program = await start(disk.bench);
     const client = await program.connect();
     const { result } = await begin(client);
@@ -154,7 +154,7 @@ describeDisk("a disk", () => {
     await client.until(({ params }) => params?.status === 1);
     const ids = [(await say(client, sessionId, "long")).result?.messageId];
     await client.until(({ params }) => String(params?.chunk).length > 100);
-    // Enough of them for what is left of the log's last page: the first few may find room in it.
+    // Enough to fill the log's last page: the first few can still find room in it.
     for (let count = 0; count < 12; count += 1) ids.push((await say(client, sessionId, "hi")).result?.messageId);
     fill();
     await client.until(({ params }) => params?.status === 3 && params.messageId === ids.at(-1));
@@ -170,7 +170,7 @@ describeDisk("a disk", () => {
     await follower.request("echo", {});
     expect(endsIn(follower)).toEqual(ends);
     rmSync(filler());
-    // Nothing more is said: the log has it all the same when the server stops.
+    // Nothing more is sent, but the log has it when the server stops.
     before.kill("SIGTERM");
     await before.exit;
     const log = readFileSync(logFile(join(disk.seen, "home"), String(sessionId)), "utf8");
@@ -184,13 +184,13 @@ describeDisk("a disk", () => {
     expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
   });
 
-  test("that may only be read: what must write fails with an id, and what only reads does not", async () => {
+  test("that becomes read-only: writing requests fail with an id, and reading ones work", async () => {
     const program = await start(disk.bench);
     const client = await program.connect();
     const { result } = await begin(client);
     await client.until(({ params }) => params?.status === 1);
     await wellDone(client, result?.sessionId);
-    // With a file that is open for writing, no disk becomes one that may only be read.
+    // A disk cannot become read-only while a file is open for writing.
     await client.request("stopSession", { sessionId: result?.sessionId });
     await client.until(({ params }) => params?.status === 2);
     disk.readOnly(true);

@@ -44,7 +44,7 @@ const isFinal = ({ params }: { readonly params?: Readonly<Record<string, unknown
   params?.isFinal === true;
 const isStopping = ({ method }: { readonly method?: string }): boolean => method === "ErrorNotification";
 
-test("SIGTERM while nothing runs: everybody is told, closed with 1001, and it ends with 0", async () => {
+test("SIGTERM while idle: notifies every client, closes with 1001, and exits with 0", async () => {
   const { program, home } = await serving("20s");
   const clients = [await program.connect(), await program.connect({ path: "/rpc" }), (await begin(program)).client];
   program.kill("SIGTERM");
@@ -54,7 +54,7 @@ test("SIGTERM while nothing runs: everybody is told, closed with 1001, and it en
   expect(await thatStay(home)).toEqual([]);
 });
 
-test("a turn that runs ends within the limit, and is told; nothing new is begun", async () => {
+test("a running turn ends within the limit, and is reported; nothing new begins", async () => {
   const { program } = await serving("20s");
   const { client, sessionId } = await begin(program);
   await client.request("sendUserMessage", { sessionId, message: "quick" });
@@ -82,7 +82,7 @@ test("a turn that runs ends within the limit, and is told; nothing new is begun"
   expect(leaksIn([...client.frames, ...other.frames], bench.root)).toEqual([]);
 });
 
-test("one that does not end is interrupted and told so; what waits behind it is answered by the next server", async () => {
+test("a longer turn is interrupted and reported so; the next server answers what waits behind it", async () => {
   const { program, home, again } = await serving("0.3s");
   const { client, sessionId } = await begin(program);
   const send = (message: string) => client.request("sendUserMessage", { sessionId, message });
@@ -111,7 +111,7 @@ test("one that does not end is interrupted and told so; what waits behind it is 
   expect(await next.exit).toEqual({ code: 0, signal: null });
 });
 
-test("a client that does not answer the close does not keep it from its end, nor the log from saying so", async () => {
+test("a client that does not answer the close does not delay the exit or the log", async () => {
   const { program } = await serving("1.5s");
   const { client, sessionId } = await begin(program);
   await client.request("sendUserMessage", { sessionId, message: "long" });
@@ -130,7 +130,7 @@ test("a client that does not answer the close does not keep it from its end, nor
   ]);
 });
 
-test("a second signal ends it at once, and nothing that was acknowledged is lost", async () => {
+test("a second signal stops it at once, and nothing acknowledged is lost", async () => {
   const { program, home } = await serving("60s");
   const { client, sessionId } = await begin(program);
   const { result } = await client.request("sendUserMessage", { sessionId, message: "long" });

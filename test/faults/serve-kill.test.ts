@@ -21,7 +21,7 @@ afterAll(() => bench.remove());
 
 const pieces = (word: string, count: number): string[] => Array.from({ length: count }, (_, nth) => `${word}${nth} `);
 
-/** By rules alone: a server that was started again begins the script anew. */
+/** Only rules, because a restarted server begins the script anew. */
 const script = [
   { when: { user: "and now" }, text: ["Here ", "again."], times: "any" },
   { when: { after_tool: "Sum" }, text: pieces("sum", 5), chunk_delay_ms: 8, times: "any" },
@@ -45,7 +45,7 @@ interface Victim {
   readonly where: string;
 }
 
-/** Messages of many kinds, one behind the other, until the server is killed: at a frame, or after some time. */
+/** Messages of many kinds in sequence until the server is killed: at a frame, or after some time. */
 async function killed(program: Program, random: Random, nth: number): Promise<Victim | undefined> {
   const where = `kill ${nth} of seed ${seed}`;
   const follower = new Follower();
@@ -71,7 +71,7 @@ async function killed(program: Program, random: Random, nth: number): Promise<Vi
     for (const each of sent) each.catch(() => undefined);
     await answerCalls(client, sessionId, random);
   } catch {
-    // Nothing comes any more when it is dead.
+    // Nothing more comes once it is dead.
   }
   await client.closed;
   clearTimeout(timer);
@@ -105,7 +105,7 @@ async function untilFinal({ frames, closed }: SocketClient, messageId: unknown):
   }
 }
 
-/** Resumes with a client that has seen something already, up to where everything was told. */
+/** Resumes with a client that has already seen part, until everything was sent. */
 async function resumed(program: Program, sessionId: string, follower: Follower, frames: object[] = []) {
   const client = await program.connect();
   client.onFrame((frame) => {
@@ -131,7 +131,7 @@ function same(follower: Follower, logged: Logged): string[] {
   return [...wrong, ...follower.faults];
 }
 
-/** What is wrong with a session whose server died, in the one that was started after it. */
+/** Faults in a session whose server died, as seen in the next server. */
 async function findings(program: Program, victim: Victim, home: string, random: Random): Promise<string[]> {
   const { sessionId, follower } = victim;
   const before = loggedOf(home, sessionId);
@@ -143,10 +143,10 @@ async function findings(program: Program, victim: Victim, home: string, random: 
     wrong.push(`waiting: ${result.waiting}, not ${before.waiting}`);
   if (result.running !== false) wrong.push("something runs that nobody began");
   for (const { ends } of wasOpen) {
-    // The end may have been written, and the server killed before it was told.
+    // The end may have been stored, and the server killed before sending it.
     if (ends.length !== 1 || !["interrupted", "completed"].includes(ends[0] ?? "")) wrong.push(`an end: ${ends}`);
   }
-  // What waited is answered now, and may need the client.
+  // Waiting messages are answered now, and may need the client.
   void answerCalls(client, sessionId, always).catch(() => undefined);
   const sent = await client.request("sendUserMessage", { sessionId, message: "and now" });
   const messageId = sent.result?.messageId;
@@ -176,7 +176,7 @@ async function findings(program: Program, victim: Victim, home: string, random: 
   return [...wrong, ...clients.flatMap(({ frames }) => leaksIn(frames, bench.root))];
 }
 
-test(`tinman serve, killed with -9 at ${kills} moments: every message that was acknowledged is there, every event once`, {
+test(`tinman serve, killed with -9 at ${kills} moments: every acknowledged message is there, every event once`, {
   timeout: 900_000,
 }, async () => {
   await bench.script(script);
@@ -211,6 +211,6 @@ test(`tinman serve, killed with -9 at ${kills} moments: every message that was a
   });
   figures("kill -9, serve", { kills, phases, ends });
   expect(found).toEqual([]);
-  // It was killed in the middle of something, and not only before or behind it.
+  // It was killed in the middle of work, not only before or after.
   expect([ends.interrupted, ends.completed].map((count) => (count ?? 0) > kills / 10)).toEqual([true, true]);
 });

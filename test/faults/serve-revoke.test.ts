@@ -18,7 +18,7 @@ const model = "script:../script-1.json";
 const noDisk = whyNoDisk();
 if (isFullRun) test("a disk can be mounted here", () => expect(noDisk).toBeUndefined());
 
-// A container may forbid mounts; the full form insists on them.
+// A container can forbid mounts; the full run requires them.
 const describeDisk = noDisk === undefined ? describe : () => undefined;
 describeDisk("revoking a user", () => {
   let bench: Bench;
@@ -76,7 +76,7 @@ describeDisk("revoking a user", () => {
     }
     rmSync(filler, { force: true });
 
-    // Her answers take 3 seconds: they were ended, not waited for.
+    // Her answers take 3 seconds: they were ended, not awaited.
     for (const sessionId of sessions.slice(0, 2)) {
       await until(async () => (await others.request("resumeSession", { sessionId })).result?.running !== true);
     }

@@ -30,7 +30,7 @@ function slow(nth: number, trace?: string): Bench {
   );
 }
 
-/** Everything that all logs say at this moment. */
+/** The current content of all logs. */
 function onDisk(): string {
   const sessions = join(ownHome(bench), "sessions");
   if (!existsSync(sessions)) return "";
@@ -38,7 +38,7 @@ function onDisk(): string {
   return names.map((name) => readFileSync(join(sessions, name), "utf8")).join("");
 }
 
-/** What a line says that must be in the log by then. */
+/** What the log must contain by the time of a line. */
 function wordsOf(message: Received, sent: Wire["sent"]): readonly string[] {
   const [notice] = noticesIn([message]);
   if (notice?.type === "create_message") return [(notice.message as { id: string }).id];
@@ -55,7 +55,7 @@ function wordsOf(message: Received, sent: Wire["sent"]): readonly string[] {
 }
 
 describe("a slow disk", () => {
-  test("is waited for before anything is told", { timeout: 240_000 }, async () => {
+  test("is awaited before anything is reported", { timeout: 240_000 }, async () => {
     let checked = 0;
     await forEach(rounds, async (nth) => {
       const where = `round ${nth} of seed ${seed}`;
@@ -74,7 +74,7 @@ describe("a slow disk", () => {
           checked += 1;
           if (!there.includes(words)) early.push(words);
         }
-        // A turn's end is told when the disk itself has it; by then the next turn may have begun to write.
+        // A turn's end is reported once synced; by then the next turn may have begun to write.
         ends += noticesIn([message]).filter(({ type }) => type === "agent_turn_completed").length;
         if (syncsIn(trace) < ends) early.push("the end of a turn");
       });
@@ -101,7 +101,7 @@ describe("a slow disk", () => {
     expect(checked).toBeGreaterThanOrEqual(rounds * 10);
   });
 
-  test("does not keep an interrupt from its answer, nor the program from its end", { timeout: 240_000 }, async () => {
+  test("delays neither the response to an interrupt nor the exit", { timeout: 240_000 }, async () => {
     await forEach(rounds, async (nth) => {
       const where = `round ${nth} of seed ${seed}`;
       const modelId = await bench.script([
@@ -118,7 +118,7 @@ describe("a slow disk", () => {
         wire.request("droid.update_session_settings", { autonomyLevel: "low" }),
       ]);
       expect(interrupted.error, where).toBeUndefined();
-      // All that was asked for is written before the program ends.
+      // All requested writes are done before the program exits.
       wire.eof();
       expect(await wire.exit(), where).toEqual(quiet);
       expect(await endsIn(bench, sessionId), where).toEqual(["interrupted", "completed"]);
@@ -126,7 +126,7 @@ describe("a slow disk", () => {
     });
   });
 
-  test("does not disturb the order of a run", { timeout: 120_000 }, async () => {
+  test("does not change the order of a run", { timeout: 120_000 }, async () => {
     const model = await bench.script([{ text: "One.", ...execute("echo ran") }, { text: "Two." }]);
     const run = await slow(500).tinman(["exec", "-o", "stream-json", "--auto", "high", "-m", model, "go"]);
     const [first, ...rest] = lines(run.stdout);

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.remove());
 
-/** One run, and what is wrong with it. */
+/** One run, and its faults. */
 async function startExec(env: Readonly<Record<string, string>>): Promise<string | undefined> {
   const run: Finished = await bench.tinman(["exec", "-o", "json", "Just reply OK."], { env });
   const isWell = run.code === 0 && run.stderr === "" && resultObject.parse(JSON.parse(run.stdout)).result === "OK";
@@ -32,13 +32,13 @@ async function startServer(env: Readonly<Record<string, string>>): Promise<strin
   return isWell ? undefined : JSON.stringify({ received, end });
 }
 
-/** What other programs of ours may have left behind in a home. */
+/** What our other programs may leave in a home. */
 function leftovers(home: string): readonly string[] {
   const names = readdirSync(home, { recursive: true, encoding: "utf8" });
   return names.filter((name) => name.startsWith("locks/") || /cache\/.*\.\d+(-\w+)?$/.test(name));
 }
 
-test(`${starts} starts in one home, four at a time, and not one fails`, { timeout: 600_000 }, async () => {
+test(`${starts} starts in one home, four at a time, without a failure`, { timeout: 600_000 }, async () => {
   const failures: string[] = [];
   await bench.shell("printf 'models:\\n  aliases:\\n    calm: offline\\n' > ~/.tinman/config.yaml");
   await forEach(starts, async (nth) => {
@@ -52,7 +52,7 @@ test(`${starts} starts in one home, four at a time, and not one fails`, { timeou
   expect(sessions).toHaveLength(starts);
 });
 
-test("several first starts at once in a home that is not there yet", { timeout: 240_000 }, async () => {
+test("several simultaneous first starts in a missing home", { timeout: 240_000 }, async () => {
   const failures: string[] = [];
   for (let round = 0; round < firstStarts; round += 1) {
     const home = join(bench.root, `new-${round}`, "home");

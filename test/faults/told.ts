@@ -5,17 +5,17 @@ import { createJsonlStore } from "../../src/store/jsonl-store.ts";
 import type { Wire } from "../fakes/rpc/wire.ts";
 import { noticesIn } from "../fakes/rpc/wire.ts";
 
-/** What a program had said before something happened to it: nothing of it may be lost. Texts by the ids under which they were told. */
+/** What a program had reported before a fault, none of which may be lost. Texts by their ids. */
 export interface Told {
   readonly messages: ReadonlyMap<string, string>;
   readonly results: ReadonlyMap<string, string>;
-  /** Requests to the client whose answer was told. */
+  /** Requests to the client with a reported answer. */
   readonly answered: ReadonlySet<string>;
-  /** Prompts that were answered with a yes. */
+  /** Prompts that were accepted. */
   readonly prompts: readonly string[];
 }
 
-/** What a client has heard over a connection. */
+/** What a client received over a connection. */
 export function toldOver({ received, sent }: Wire): Told {
   const notices = noticesIn(received);
   const of = (type: string) => notices.filter((notice) => notice.type === type);
@@ -40,7 +40,7 @@ export interface Kept {
   readonly damagedLines: number;
 }
 
-/** What the log of a session says. */
+/** The content of a session's log. */
 export async function keptOf(home: string, sessionId: string): Promise<Kept> {
   const { events, damagedLines } = await createJsonlStore({ home }).read(sessionId);
   const { messages, waiting } = foldLog(events);
@@ -62,7 +62,7 @@ export interface Verdict {
 
 export const nothingWrong: Verdict = { lost: [], duplicates: [], wrong: [] };
 
-/** Compares what was told with what is there, and `ran` with what may have been run. */
+/** Compares what was reported with what is stored, and `ran` with what may have run. */
 export function verdictOf(told: Told, kept: Kept, ran: string): Verdict {
   const results = kept.messages.flatMap((message) => (message.role === "tool" ? message.content : []));
   const calls = kept.messages.flatMap((message) => (message.role === "assistant" ? callsOf(message) : []));

@@ -23,11 +23,11 @@ import {
 import { connect, hangsAfter, sessionIds } from "./stream-jsonrpc/connection/served.ts";
 
 /**
- * Faults in every front end. A rejection without a handler would end the process, and with it everybody's sessions; Vitest
- * fails a run in which there is one.
+ * Faults in every front end. An unhandled rejection would end the process with every user's sessions; Vitest fails a
+ * run with one.
  */
 
-/** A transport that breaks its promise never to throw, as a bug of ours would. */
+/** A transport that breaks its promise never to throw, as our bug would. */
 function faulty(end: LinkedEnd, isFault: (line: string) => boolean): LinkedEnd {
   return {
     ...end,
@@ -59,7 +59,7 @@ test("/ws: revoking a user reaches their turn while another session's log cannot
   const client = connectTo();
   const sessionId = await client.start();
   await client.request("sendUserMessage", { sessionId, message: "x" });
-  // Of somebody else, in the middle of a turn: whoever opens it on /ws has its log read.
+  // Another user's, in the middle of a turn: opening it on /ws reads its log.
   const settings = { modelId: "fake", reasoningEffort: "none", autonomy: "off", mode: "auto", owner: "bob" } as const;
   const other = await pool.create({ cwd: "/ws", settings, run: {} });
   other.session.prompt([{ type: "text", text: "y" }]).outcome.catch(() => undefined);
@@ -81,7 +81,7 @@ test("/ws: revoking a user reaches their turn while another session's log cannot
   await Promise.all([client.close(), admin.close(), pool.close()]);
 });
 
-test("/ws: a fault in one session closes its clients, and they can read on; others notice nothing", async () => {
+test("/ws: a fault in one session closes its clients, who can read on; others are unaffected", async () => {
   const { server, pool, log, connect: connectTo } = serveInteractive([says("boom"), says("fine"), says("again")]);
   const [near, far] = createLinkedPair();
   const closes: unknown[] = [];
@@ -129,7 +129,7 @@ const shared = (replies: readonly FakeReply[]) => {
 test.each([
   ["on its own", own],
   ["shared, as /rpc has it", shared],
-])("stream-jsonrpc %s: a fault ends the connection and lets go of the session", async (_, setUp) => {
+])("stream-jsonrpc %s: a fault ends the connection and releases the session", async (_, setUp) => {
   const { kit, pool, shared: options } = setUp([says("boom")]);
   const [here, there] = createLinkedPair();
   const log = { always: async () => undefined, warn: async () => undefined, event: async () => undefined };
@@ -149,7 +149,7 @@ test.each([
   expect(await over).toBe("Error: a fault of ours");
   here.end();
   await pool?.close();
-  // Nobody holds it: it can be opened.
+  // Without a hold, it can be opened.
   const { session } = await kit.engine.resume(String(result?.sessionId), {});
   await session.close();
 });

@@ -48,11 +48,11 @@ describe("exit codes", () => {
     expect(report(changes).exitCode).toBe(code);
   });
 
-  test("a signal decides over everything", () => {
+  test("a signal takes precedence", () => {
     expect(report({}, 130).exitCode).toBe(130);
   });
 
-  test("every way to end a turn has words, unless it is a success", () => {
+  test("every end of a turn except success has a message", () => {
     const reasons: EndReason[] = ["interrupted", "denied", "limit", "length", "context_full", "failed"];
     for (const reason of reasons) {
       expect(report({ reason, failure: { code: "internal", message: "words" } }).failure?.message).toBe("words");
@@ -71,7 +71,7 @@ test("a denial names the option that would allow it, once per reason", () => {
   expect(guarded.denials[0]?.allowWith).toBe("--skip-permissions-unsafe");
 });
 
-test("a run that ended on a tool error says which, and keeps the answer", () => {
+test("a run that ended on a tool error names it, and keeps the answer", () => {
   expect(report({ failedTool })).toMatchObject({
     failure: { code: "tool_failed", message: "The run ended on a failed Execute call: exit 1" },
     finalText: "Done.",

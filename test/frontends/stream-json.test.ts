@@ -17,7 +17,7 @@ const reply = (content: AssistantMessage["content"]): EngineEvent => ({
   message: { id: "m", role: "assistant", content, createdAt: 1, stop: "end", model: "x" },
 });
 
-test("a prompt is told when it joins the conversation, with the user's words alone", () => {
+test("a prompt appears when it joins the conversation, with only the user's text", () => {
   const accepted: EngineEvent = {
     ...envelope,
     type: "prompt.accepted",
@@ -89,7 +89,7 @@ test.each([
   ]);
 });
 
-test("everything else is not told", () => {
+test("everything else is ignored", () => {
   const quiet: EngineEvent[] = [
     { ...envelope, type: "turn.started", turnId: "t", model: "x" },
     { at: 7, sessionId: "s", type: "message.delta", messageId: "m", block: 0, kind: "text", offset: 0, text: "x" },

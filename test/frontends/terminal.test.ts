@@ -33,30 +33,33 @@ async function printed(format: OutputFormat, isTerminal: boolean, changes: Parti
 }
 
 describe("the answer", () => {
-  test("on a terminal has nothing in it that the terminal acts on", async () => {
+  test("on a terminal contains nothing that controls it", async () => {
     expect(await printed("text", true)).toEqual({ stdout: `${shown}\n`, stderr: "" });
   });
 
-  test("in a pipe or a file is what the model wrote", async () => {
+  test("in a pipe or a file is the model's text unchanged", async () => {
     expect(await printed("text", false)).toEqual({ stdout: `${evil}\n`, stderr: "" });
   });
 
-  test.each(["json", "stream-json"] as const)("as %s on a terminal is escaped, and means the same", async (format) => {
-    const failure = { code: "tool_failed", message: evil } as const;
-    const onTerminal = await printed(format, true, { failure });
-    const inPipe = await printed(format, false, { failure });
-    expect(inPipe.stdout).toMatch(/[\x9b\u202e]/);
-    expect(onTerminal.stdout).not.toMatch(/(?!\n)[\p{Cc}\u202e]/u);
-    const values = (text: string): readonly unknown[] =>
-      text
-        .trimEnd()
-        .split("\n")
-        .map((line) => JSON.parse(line));
-    expect(values(onTerminal.stdout)).toEqual(values(inPipe.stdout));
-  });
+  test.each(["json", "stream-json"] as const)(
+    "as %s on a terminal is escaped, with the same meaning",
+    async (format) => {
+      const failure = { code: "tool_failed", message: evil } as const;
+      const onTerminal = await printed(format, true, { failure });
+      const inPipe = await printed(format, false, { failure });
+      expect(inPipe.stdout).toMatch(/[\x9b\u202e]/);
+      expect(onTerminal.stdout).not.toMatch(/(?!\n)[\p{Cc}\u202e]/u);
+      const values = (text: string): readonly unknown[] =>
+        text
+          .trimEnd()
+          .split("\n")
+          .map((line) => JSON.parse(line));
+      expect(values(onTerminal.stdout)).toEqual(values(inPipe.stdout));
+    },
+  );
 });
 
-test.each(["json", "stream-json"] as const)("%s tells code and message of a failure, and no more", async (format) => {
+test.each(["json", "stream-json"] as const)("%s has code and message of a failure, and no more", async (format) => {
   const plain = { code: "model_overloaded", message: "busy" } as const;
   const { stdout } = await printed(format, false, { failure: { ...plain, cause: "rate_limited" } });
   expect(stdout).toBe((await printed(format, false, { failure: plain })).stdout);
@@ -77,14 +80,14 @@ test.each([
   expect([result, error?.message]).toEqual([expected, "failure" in changes ? "No." : undefined]);
 });
 
-describe("the words on stderr", () => {
-  test.each([true, false])("of a failure are one clean line (terminal: %s)", async (isTerminal) => {
+describe("messages on stderr", () => {
+  test.each([true, false])("about a failure are one clean line (terminal: %s)", async (isTerminal) => {
     const failure = { code: "model_failed", message: `\n \r\n${evil}` } as const;
     const { stderr } = await printed("text", isTerminal, { failure, exitCode: 1, stopReason: "failed" });
     expect(stderr).toBe("tinman: Hi\\u{1b}]0;owned\\u{7}\\u{9b}2J\\u{202e} there\n");
   });
 
-  test("of notices, retries and events are clean lines", async () => {
+  test("about notices, retries and events are clean lines", async () => {
     const output = recorder(false);
     const log = createLogger(output, "debug");
     const line = "Hi\\u{1b}]0;owned\\u{7}\\u{9b}2J\\u{202e} there  and ❤️";

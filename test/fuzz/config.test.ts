@@ -23,7 +23,7 @@ afterAll(() => rm(home, { recursive: true, force: true }));
 
 const samples = [...blocksOf("docs/configuration.md"), ...blocksOf("docs/models.md")];
 
-/** What the program does with a configuration before a model is asked. */
+/** How the program uses a configuration before calling a model. */
 async function used(): Promise<object> {
   const config = await loadUserConfig(home);
   const models = createModelCatalog({
@@ -38,7 +38,7 @@ async function used(): Promise<object> {
   return config;
 }
 
-test(`${rounds} mutated configurations are read, or refused in one line that names the file`, {
+test(`${rounds} mutated configurations are read, or rejected in one line that names the file`, {
   timeout: 600_000,
 }, async () => {
   const path = join(home, "config.yaml");
@@ -65,7 +65,7 @@ test(`${rounds} mutated configurations are read, or refused in one line that nam
       expect({ ...context, length: Math.min(message.length, 4_000) }).toEqual({ ...context, length: message.length });
     } else {
       seen.read += 1;
-      // The schema, from which the checker was made, says the same.
+      // The schema, from which the checker was made, agrees.
       expect({ ...context, schema: userConfigSchema.parse((await readDocument(path)) ?? {}) }).toEqual({
         ...context,
         schema: first,

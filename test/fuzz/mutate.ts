@@ -1,12 +1,12 @@
 import type { Random } from "../fakes/seeded-random.ts";
 import { givenSeed, isFullRun } from "../full-run.ts";
 
-/** Where a run begins: a short one always at the same place, a full one somewhere. */
+/** The seed of a run: fixed for a short one, random for a full one. */
 export const firstSeed = givenSeed ?? (isFullRun ? Math.floor(Math.random() * 1e9) : 1);
 
 const bytesOf = (...bytes: readonly number[]): Buffer => Buffer.from(bytes);
 
-/** What readers of bytes have stumbled over. */
+/** Bytes that readers have stumbled over. */
 const nastyBytes: readonly Buffer[] = [
   bytesOf(0),
   bytesOf(0xff),
@@ -70,7 +70,7 @@ const byteChanges: readonly ByteChange[] = [
   (bytes, at) => bytes.subarray(at),
 ];
 
-/** One to three changes that know nothing of what the bytes mean. */
+/** One to three changes without regard to the bytes' meaning. */
 export function mutateBytes(random: Random, bytes: Buffer): Buffer {
   let changed = bytes;
   for (let changes = 1 + random.below(3); changes > 0; changes -= 1) {
@@ -81,7 +81,7 @@ export function mutateBytes(random: Random, bytes: Buffer): Buffer {
   return changed;
 }
 
-/** JSON as it is written: it can say twice the same key, and numbers that no value has. */
+/** JSON as text, which can have duplicate keys and out-of-range numbers. */
 type Written = { text: string } | { items: Written[] } | { entries: [key: string, value: Written][] };
 
 function nested(random: Random): string {
@@ -169,7 +169,7 @@ function textOf(written: Written): string {
   return `{${written.entries.map(([key, value]) => `${JSON.stringify(key)}:${textOf(value)}`).join(",")}}`;
 }
 
-/** Everything inside that holds something else; outer ones more often, since that is where most is decided. */
+/** All containers inside, outer ones more often, because most is decided there. */
 function holdersIn(written: Written): Written[] {
   if ("text" in written) return [];
   const parts = "items" in written ? written.items : written.entries.map(([, value]) => value);
@@ -218,7 +218,7 @@ function changeItems(random: Random, items: Written[], other: () => Written): vo
   else items.splice(at, 1, other());
 }
 
-/** One to three changes to what a value says: keys, types, sizes. What comes out is nearly always JSON. */
+/** One to three changes to a value's content: keys, types, sizes. The result is nearly always JSON. */
 export function mutateJson(random: Random, value: unknown): string {
   const whole = { items: [writtenOf(value)] };
   for (let changes = 1 + random.below(3); changes > 0; changes -= 1) {
@@ -233,7 +233,7 @@ export function mutateJson(random: Random, value: unknown): string {
   return textOf(whole.items[0] ?? { text: "null" });
 }
 
-/** What can be reached through every object: nothing may be added to it. */
+/** Everything reachable through any object: nothing may be added to it. */
 export function sharedByAll(): readonly string[] {
   return [Object.prototype, Array.prototype, Function.prototype, String.prototype].flatMap((each) =>
     Reflect.ownKeys(each).map(String),

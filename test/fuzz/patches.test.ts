@@ -24,14 +24,14 @@ const parts: readonly (readonly string[])[] = [
   ["*** Update File: /project/a", " three", "+four", "*** End of File"],
 ];
 
-/** Every path that stands in a header, whatever else is wrong. */
+/** Every path in a header, whatever else is wrong. */
 function named(text: string): readonly string[] {
   return [...text.matchAll(/\*\*\* (?:Add File|Update File|Delete File|Move to):([^\n]*)/g)].map(([, path = ""]) =>
     normalize(path),
   );
 }
 
-test(`${rounds} mutated patches change what they name and what was decided on, or nothing`, {
+test(`${rounds} mutated patches change only what they name and what was decided on`, {
   timeout: 600_000,
 }, async () => {
   const seen: Record<string, number> = {};

@@ -1,9 +1,9 @@
 import type { Received } from "../fakes/rpc/wire.ts";
 
-/** What a line must be answered with, as docs/stream-jsonrpc.md says it: nothing here asks the program's own schemas. */
+/** The required response to a line according to docs/stream-jsonrpc.md, without using the program's own schemas. */
 export type Due =
   | { readonly kind: "silence"; readonly why: "blank" | "notification" | "response"; readonly id?: string }
-  /** Exactly one answer that `answerName` calls so. */
+  /** Exactly one response, which `answerName` names like this. */
   | { readonly kind: "answer"; readonly name: string; readonly method?: string; readonly id?: string };
 
 const unreadable = "-32700 Invalid JSON";
@@ -41,7 +41,7 @@ export function dueFor(bytes: Uint8Array): Due {
   };
 }
 
-/** Commas and opening brackets, outside of texts. */
+/** Commas and opening brackets outside of strings. */
 function entriesOf(text: string): number {
   let entries = 0;
   let inText = false;
@@ -58,7 +58,7 @@ function requestName(id: string): string {
   return `request ${id}`;
 }
 
-/** Which line an answer is for, as far as it says so. */
+/** Which line a response is for, if it says. */
 export function answerName({ id, error }: Received): string {
   const { requestId } = (error?.data ?? {}) as { readonly requestId?: string };
   if (error?.code !== -32700) return requestName(String(id ?? requestId));
@@ -66,7 +66,7 @@ export function answerName({ id, error }: Received): string {
   return `-32700 ${error.message} ${requestId ?? "without id"}`;
 }
 
-/** Of an answer that is an error: what is wrong with it, beside that it came. */
+/** Faults of an error response, besides that it came. */
 export function faultOf({ id, error }: Received): string | undefined {
   if (error === undefined) return undefined;
   const { code, message } = error;
@@ -75,7 +75,7 @@ export function faultOf({ id, error }: Received): string | undefined {
   if (typeof id !== "string") return `${code} without an id`;
   if ([-32601, -32602, -32004].includes(code)) return undefined;
   if (code !== -32603) return `the code ${code}`;
-  // What is no failure that was thought of shows itself as one without a code of its own.
+  // Unforeseen failures have no code of their own.
   const isKnown =
     message.startsWith("No active session") || (typeof data.code === "string" && data.code !== "internal");
   return isKnown ? undefined : `an unforeseen failure: ${message}`;

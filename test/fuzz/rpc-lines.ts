@@ -5,7 +5,7 @@ import { fromClient, fromServer } from "../fakes/rpc/published-examples.ts";
 import type { Random } from "../fakes/seeded-random.ts";
 import { mutateBytes, mutateJson } from "./mutate.ts";
 
-/** What a line may name that only the running program knows. */
+/** Values that only the running program knows. */
 export interface Known {
   readonly cwd: string;
   readonly sessionId: string;
@@ -24,12 +24,12 @@ function parsed(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    // The documentation leaves things out of its lines: what is left is no JSON, and of use as it is.
+    // The documentation abbreviates its lines: the rest is not JSON, and useful as it is.
     return line;
   }
 }
 
-/** What servers send, and what is printed of both sides: a confused client may send any of it. */
+/** Messages of servers and of both sides in the documentation: a confused client can send any of them. */
 const seen: readonly unknown[] = [
   ...readdirSync(fileURLToPath(new URL("test/golden/", root)), { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name !== "limit")
@@ -96,7 +96,7 @@ const types = ["request", "response", "notification", "Request", "error", "", nu
 const ids = ["", "root", "__proto__", 0, 1, -1, 1.5, 1e21, null, true, [], {}, ["1"], { id: "1" }, "x".repeat(500)];
 const versions = ["2.0", "1.0.0", "1.15.0", "1.0", "", "99.0.0", null, 2, 1, {}];
 
-/** A line as a client would send it, with a name of its own wherever it has one. */
+/** A line as a client would send it, with unique names. */
 function plain(random: Random, nth: number): unknown {
   const kind = random.below(20);
   if (kind < 3) {
@@ -110,7 +110,7 @@ function plain(random: Random, nth: number): unknown {
   return { ...envelope, type: "request", id: `r${nth}`, method: `droid.${method}`, params };
 }
 
-/** The envelope says something else than it should. */
+/** The envelope contradicts the rules. */
 function otherEnvelope(random: Random, message: object): object {
   const [key, value] = random.pick([
     ["type", random.pick(types)],
@@ -134,7 +134,7 @@ function filled(text: string, { cwd, sessionId, requestId }: Known): string {
   return text.replaceAll("<cwd>", cwd).replaceAll("<session>", sessionId).replaceAll("<request>", requestId);
 }
 
-/** What the `nth` line of a run is; it ends with a line feed, and may hold more of them. */
+/** The `nth` line of a run; it ends with a line feed, and can contain more. */
 export function lineFor(random: Random, nth: number, known: Known): Buffer {
   const message = plain(random, nth);
   const params = typeof message === "object" && message !== null && "params" in message ? message.params : undefined;

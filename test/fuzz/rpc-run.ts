@@ -15,35 +15,35 @@ export interface RunOptions {
   readonly seed: number;
   readonly lines: number;
   readonly later: boolean;
-  /** `script:…`; whatever the client asks for, it is this one that speaks. */
+  /** `script:…`; this model answers whatever the client requests. */
   readonly model: string;
 }
 
 export interface Told {
-  /** Lines by what became of them: a code, a result, or the reason of a silence. */
+  /** Lines by outcome: a code, a result, or the reason for silence. */
   readonly tally: ReadonlyMap<string, number>;
-  /** Of the program, in bytes, after every so many lines; empty where the system does not tell. */
+  /** The program's memory in bytes, at intervals of lines; empty if the system does not report it. */
   readonly resident: readonly number[];
-  /** What it still needed, in bytes, after every second. */
+  /** The live memory in bytes, every second. */
   readonly live: readonly number[];
-  /** Files that it had open, likewise. */
+  /** Open files, likewise. */
   readonly open: readonly number[];
   readonly code: number | null;
   readonly stderr: string;
-  /** How the last turn ended, after all of it. */
+  /** How the last turn ended, after everything. */
   readonly lastTurn: unknown;
 }
 
-/** How many lines are written in one go: few leave turns the time to come to a question, many meet them in between. */
+/** Number of lines written at once: few let turns reach a question, many arrive in between. */
 const atOnce = [3, 8, 20, 80];
-/** What piles up ends the program. */
+/** A limit that ends the program if something piles up. */
 const smallHeap = "--max-semi-space-size=1 --max-old-space-size=64";
 const probe = fileURLToPath(new URL("preload/live-memory.cjs", import.meta.url));
 const envelope = { jsonrpc: "2.0", factoryApiVersion: "1.0.0" };
 
 /**
- * Sends mutated lines, with a question of its own after every so many. Rejects, naming the seed and the lines, as soon as a
- * line has no answer or one too many, or an answer is not what the protocol promises.
+ * Sends mutated lines, with a request of its own at intervals. Rejects, naming seed and lines, as soon as a line has no
+ * response or one too many, or one violates the protocol.
  */
 export async function fuzzProgram(bench: Bench, options: RunOptions): Promise<Told> {
   const { seed, lines, later, model } = options;
@@ -54,7 +54,7 @@ export async function fuzzProgram(bench: Bench, options: RunOptions): Promise<To
       TINMAN_MODEL: model,
       NODE_OPTIONS: `${smallHeap} --require ${JSON.stringify(probe)}`,
       LIVE_MEMORY: liveMemory,
-      // Each thread keeps freed memory of its own, else, and what is resident says less of what is in use.
+      // Otherwise each thread keeps freed memory, and resident memory says less about use.
       MALLOC_ARENA_MAX: "1",
     },
     patienceMs: 30_000,
@@ -104,7 +104,7 @@ export async function fuzzProgram(bench: Bench, options: RunOptions): Promise<To
   }
 }
 
-/** Somebody still works with the program: without it nearly everything would meet one that is idle. */
+/** A second client keeps working, because otherwise nearly all lines would meet an idle program. */
 function conversation(random: Random, nth: number, { requestId }: Known) {
   const yes = { selectedOption: "proceed_once", cancelled: false, answers: ["This"] };
   const answer = Buffer.from(`${JSON.stringify({ ...envelope, type: "response", id: requestId, result: yes })}\n`);
@@ -127,7 +127,7 @@ async function send(wire: Wire, ledger: ReturnType<typeof createLedger>, batch: 
   if (faults.length > 0) throw new Error(faults.join("\n"));
 }
 
-/** What is owed, what came, and what the program has told of itself. */
+/** Pending responses, received ones, and the program's own state. */
 function createLedger(later: boolean) {
   const due = new Map<string, string[]>();
   const methods = new Map<string, string>();
@@ -159,7 +159,7 @@ function createLedger(later: boolean) {
     faults,
     take(message: Received): void {
       const wrong = (later ? strict : strictOld).message(message, methods);
-      // Servers are sent back as the client wrote them, whatever that was.
+      // Server entries are echoed as the client wrote them.
       faults.push(...wrong.filter((fault) => !/^result of \S+\.mcpServers/.test(fault)));
       const notice = message.params?.notification;
       if (notice?.type === "agent_turn_completed") turnEnds.set(notice.turnId, notice.reason);
@@ -186,7 +186,7 @@ function createLedger(later: boolean) {
         }
         due.set(owed.name, [...(due.get(owed.name) ?? []), shown(bytes)]);
         if (owed.id === undefined || owed.method === undefined) continue;
-        // Of two with one name nobody can tell which answer is whose.
+        // Responses to two requests with one id are indistinguishable.
         methods.set(owed.id, methods.has(owed.id) ? "either" : owed.method);
       }
     },
@@ -197,7 +197,7 @@ function createLedger(later: boolean) {
       sessionId: sessions[nth % Math.max(1, sessions.length)] ?? "none",
       requestId: lastRequest,
     }),
-    /** Whatever was asked, the program comes to an end of it, or asks back. */
+    /** Whatever was requested, the program finishes it, or asks back. */
     async rest(wire: Wire): Promise<void> {
       const isResting = (): boolean => state === "idle" || state === "waiting_for_tool_confirmation";
       if (!isResting()) await wire.waitFor(isResting, "an end of the turn, or a question");

@@ -12,7 +12,7 @@ const mebibyte = 1024 * 1024;
 
 const calls = (name: string, input: object): object => ({ tool_calls: [{ name, input }], times: "any" });
 const words = [{ times: "any", text: ["O", "K"] }];
-/** Calls that change nothing wherever the session may be: mutated lines choose its folder. */
+/** Calls that change nothing in any folder, because mutated lines choose the session's folder. */
 const tools = [
   { when: { after_tool: "LS" }, ...calls("Execute", { command: "no-such-program -x" }) },
   {
@@ -47,17 +47,17 @@ test.concurrent.each([
       );
       expect({ code, stderr, lastTurn }).toEqual({ code: 0, stderr: "", lastTurn: "completed" });
       const seen = ["result", "-32700", "-32603", "-32602", "silence: blank", "silence: notification"];
-      // A short run may not draw all of them.
+      // A short run may not cover all of them.
       if (isFullRun) expect([...told.tally.keys()]).toEqual(expect.arrayContaining(seen));
       if (replies === tools) expect(told.tally.get("silence: response to what is open")).toBeGreaterThan(0);
-      // Nothing is left of the sessions before the last one, and nothing was written elsewhere.
+      // Nothing is left of earlier sessions, and nothing was written elsewhere.
       expect(await readdir(join(bench.home, ".tinman", "locks"))).toEqual([]);
       expect([await readdir(bench.root), await readdir(bench.cwd)]).toEqual([
         ["bin", "home", "project", "script-1.json"],
         [],
       ]);
       expect(Math.max(...open)).toBeLessThan(60);
-      // What is resident comes and goes in steps of the engine's, so that only its height says something.
+      // Resident memory changes in steps, so only its maximum is meaningful.
       expect(Math.max(...told.resident)).toBeLessThan(128 * mebibyte);
       if (isFullRun) {
         expect(growthPerLine(told.live)).toBeLessThan(150);
@@ -70,7 +70,7 @@ test.concurrent.each([
   },
 );
 
-/** From the second fifth of a run to its last one, by the least that was in use: the first lines also compile what they meet. */
+/** Growth from the second fifth of a run to the last, by minimum use: the first lines also compile code. */
 function growthPerLine(bytes: readonly number[]): number {
   const fifth = Math.floor(bytes.length / 5);
   const [early, late] = [bytes.slice(fifth, 2 * fifth), bytes.slice(-fifth)];

@@ -25,19 +25,19 @@ const samples = [
   'replies:\n  - when: { user: /\\blist\\b/i, system: Tinman, model_call: 1 }\n    times: 2\n    delay_ms: 5\n    chunk_delay_ms: 1\n    reasoning: [Hm, "."]\n    text: ["a {{user}}", b]\n    stop: length\n    usage: { input: 1, output: 2, cache_read: 3, cache_write: 4, thinking: 5 }\n  - repeat_text: { text: ab, times: 300 }\n  - tool_calls:\n      - { name: LS, raw: "{", id: one, chunks: 3 }\n  - error: { status: 503, message: busy, retry_after_ms: 10 }\n  - error: cut\n  - empty: true\nmodel: { displayName: It, contextWindow: 5000, maxOutputTokens: 100 }\n',
 ].filter((block) => block.includes("replies:"));
 
-/** What a model says, as far as anybody would listen; the last event tells how it ended. */
+/** A model's events, limited in number; the last one tells how it ended. */
 async function heard(model: ModelPort, prompt: string): Promise<readonly ModelEvent[]> {
   const stop = new AbortController();
   const events: ModelEvent[] = [];
   for await (const event of model.stream(requestOf([userMessage(prompt)]), stop.signal)) {
     events.push(event);
-    // A script may say as much as it likes.
+    // A script can say as much as it likes.
     if (events.length === 500) stop.abort();
   }
   return events;
 }
 
-test(`${rounds} mutated scripts are played, or refused in one line`, { timeout: 600_000 }, async () => {
+test(`${rounds} mutated scripts are played, or rejected in one line`, { timeout: 600_000 }, async () => {
   const path = join(folder, "script.yaml");
   const shared = sharedByAll();
   const warnings: Error[] = [];

@@ -16,7 +16,7 @@ import { firstSeed, mutateBytes, mutateJson, sharedByAll } from "./mutate.ts";
 
 const rounds = isFullRun ? 10_000 : 150;
 
-/** A session as the program writes it: tools, a title, a change of settings, a folder that moved. */
+/** A session as the program writes it: tools, a title, a settings change, a moved folder. */
 async function realLog(): Promise<readonly DurableEvent[]> {
   const kit = createKit([
     says("Hello."),
@@ -44,13 +44,13 @@ const linesOf = (lines: readonly (Buffer | string)[]): Buffer =>
 
 interface Damaged {
   readonly bytes: Buffer;
-  /** Of the lines before, those that are still there as they were. */
+  /** The earlier lines that are still unchanged. */
   readonly whole: ReadonlySet<number>;
-  /** The line that was changed, when it is one; it may still look like a record. */
+  /** The changed line, if it is one; it can still look like a record. */
   readonly changed?: Buffer;
 }
 
-/** One line is changed, lost, or doubled, or something comes between; or the bytes of the whole are. */
+/** Changes, drops or doubles one line, inserts something, or mutates all bytes. */
 function damage(random: Random, events: readonly DurableEvent[]): Damaged {
   const lines: Buffer[] = events.map((event) => Buffer.from(encodeRecord(event)));
   const at = random.chance(0.05) ? 0 : 1 + random.below(lines.length - 1);
@@ -79,13 +79,13 @@ function damage(random: Random, events: readonly DurableEvent[]): Damaged {
   return { bytes: mutateBytes(random, mutateBytes(random, linesOf(lines))), whole: new Set() };
 }
 
-test(`${rounds} damaged session logs are read as far as they are whole, and gone on with`, {
+test(`${rounds} damaged session logs are read as far as they are intact, and continued`, {
   timeout: 600_000,
 }, async () => {
   const store = createJsonlStore({ home: await tempHome() });
   await (await store.create(everyEvent("s1")[0] as DurableEvent)).release();
   const { path } = await store.info("s1");
-  /** As they come back from a log that is whole. */
+  /** As read from an intact log. */
   const bases: (readonly DurableEvent[])[] = [];
   for (const events of [await realLog(), everyEvent("s1")]) {
     await writeFile(path, linesOf(events.map(encodeRecord)));
@@ -113,14 +113,14 @@ test(`${rounds} damaged session logs are read as far as they are whole, and gone
     expect({ ...context, seqs }).toEqual({ ...context, seqs: [...new Set(seqs)].sort((a, b) => a - b) });
     const known = new Map(kept.map((event) => [event.seq, event]));
     const lost = [...whole].filter((index) => !isDeepStrictEqual(known.get(index + 1), events[index]));
-    // A number that was changed into a neighbour's leaves open which of the two is the right one.
+    // A number changed into its neighbour's is ambiguous.
     const mayBeTaken = changed !== undefined && decodeRecord(changed.toString(), "s1").kind === "event";
     expect({ ...context, lost: lost.slice(mayBeTaken ? 1 : 0) }).toEqual({ ...context, lost: [] });
     const isTold = changed === undefined || kept.length + damagedLines.length >= events.length - 1;
     expect({ ...context, isTold }).toEqual({ ...context, isTold: true });
 
     if (round % 3 > 0) continue;
-    // The program writes nothing that is nested so deeply, and neither do worn-out disks.
+    // Neither the program nor a failing disk writes such deep nesting.
     if (/(?:\[|\{"a":){2000}/.test(bytes.toString("latin1"))) continue;
     const kit = createKit([says("OK")], { store });
     const { session } = await kit.engine.resume("s1", { toRead: true });

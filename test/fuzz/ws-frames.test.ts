@@ -20,7 +20,7 @@ const nested = (levels: number): string => "[".repeat(levels) + "]".repeat(level
 const call = (method: string, params: string, id = "1"): string =>
   `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`;
 
-/** What is answered to a frame; `undefined` for nothing. */
+/** The response to a frame; `undefined` for none. */
 const frames: readonly (readonly [name: string, frame: string, answer: object | undefined])[] = [
   ["nothing at all", "", parseError],
   ["white space", " \n\t", parseError],
@@ -76,7 +76,7 @@ function undefinedProto(): object {
   return JSON.parse('{"jsonrpc":"2.0","id":1,"result":{"__proto__":{"message":1}}}') as object;
 }
 
-describe("frames that nobody should send", () => {
+describe("invalid frames", () => {
   test.each(frames)("%s", async (_, frame, answer) => {
     const client = serve([]).connect();
     client.raw(frame);
@@ -92,7 +92,7 @@ const samples: readonly unknown[] = [
   JSON.parse('{"__proto__":{"x":1},"constructor":1}'),
 ];
 
-/** Every place of a schema, as the names that lead to it. */
+/** All paths into a schema. */
 function placesOf(schema: unknown, path: readonly string[] = []): (readonly string[])[] {
   const { properties = {}, items, anyOf = [] } = schema as Record<string, never>;
   return [
@@ -125,38 +125,34 @@ const good: Readonly<Record<InteractiveMethod, object>> = {
   capabilities: {},
 };
 
-test.each(methods)(
-  "%s with something wrong in every place: -32602 and words, and never a fault of the server",
-  async (method) => {
-    const { connect, log } = serve(Array.from({ length: 500 }, () => says("ok")));
-    const client = connect();
-    const sessionId = await client.start();
-    const base =
-      "sessionId" in good[method] && method !== "stopSession" ? { ...good[method], sessionId } : good[method];
-    const places = placesOf(z.toJSONSchema(interactiveParams[method], { unrepresentable: "any" }));
-    for (const place of places) {
-      for (const sample of samples) {
-        const params = put(base, place, sample);
-        const isTaken = interactiveParams[method].safeParse(JSON.parse(JSON.stringify(params))).success;
-        const { error } = await client.request(method, params);
-        if (!isTaken) {
-          expect([place, sample, error]).toEqual([
-            place,
-            sample,
-            { code: -32602, message: "Invalid params", data: { reason: "params", detail: expect.any(String) } },
-          ]);
-        } else if (error !== undefined) {
-          expect([place, sample, [-32602, -32000].includes(error.code)]).toEqual([place, sample, true]);
-        }
+test.each(methods)("%s with a fault in every place: -32602 with a message, never a server error", async (method) => {
+  const { connect, log } = serve(Array.from({ length: 500 }, () => says("ok")));
+  const client = connect();
+  const sessionId = await client.start();
+  const base = "sessionId" in good[method] && method !== "stopSession" ? { ...good[method], sessionId } : good[method];
+  const places = placesOf(z.toJSONSchema(interactiveParams[method], { unrepresentable: "any" }));
+  for (const place of places) {
+    for (const sample of samples) {
+      const params = put(base, place, sample);
+      const isTaken = interactiveParams[method].safeParse(JSON.parse(JSON.stringify(params))).success;
+      const { error } = await client.request(method, params);
+      if (!isTaken) {
+        expect([place, sample, error]).toEqual([
+          place,
+          sample,
+          { code: -32602, message: "Invalid params", data: { reason: "params", detail: expect.any(String) } },
+        ]);
+      } else if (error !== undefined) {
+        expect([place, sample, [-32602, -32000].includes(error.code)]).toEqual([place, sample, true]);
       }
     }
-    expect(leaksIn(client.frames)).toEqual([]);
-    expect(log.filter(({ level }) => level === "error")).toEqual([]);
-    await client.close();
-  },
-);
+  }
+  expect(leaksIn(client.frames)).toEqual([]);
+  expect(log.filter(({ level }) => level === "error")).toEqual([]);
+  await client.close();
+});
 
-/** By its brackets, also of what a second key of the same name takes the place of. */
+/** By brackets, including the value of an overridden duplicate key. */
 function isDeep(json: string): boolean {
   let depth = 0;
   for (const bracket of json.replace(/"(?:[^"\\]|\\.)*"/g, "").match(/[[\]{}]/g) ?? []) {
@@ -166,7 +162,7 @@ function isDeep(json: string): boolean {
   return false;
 }
 
-/** What must come back, by the rules of JSON-RPC alone. */
+/** The required response, by the rules of JSON-RPC alone. */
 function lawFor(text: string): { readonly answers: 0 | 1; readonly id?: unknown; readonly code?: number } {
   let value: unknown;
   try {
@@ -177,7 +173,7 @@ function lawFor(text: string): { readonly answers: 0 | 1; readonly id?: unknown;
   if (typeof value !== "object" || value === null || Array.isArray(value))
     return { answers: 1, id: null, code: -32600 };
   const { jsonrpc, id: given, method } = value as Record<string, unknown>;
-  // Within an object, numbers that JavaScript has no words for come back as what it has.
+  // Within an object, numbers beyond JavaScript's range come back rounded.
   const isPlain = given === undefined || typeof given === "number" || isDeep(text);
   const id = isPlain ? given : (JSON.parse(JSON.stringify(given)) as unknown);
   if (isDeep(text)) return { answers: 1, id: typeof id === "object" ? null : (id ?? null), code: -32600 };
@@ -194,7 +190,7 @@ function garbageFrame(random: Random, sessionId: string): string {
   return random.chance(0.6) ? mutateJson(random, JSON.parse(text)) : String(mutateBytes(random, Buffer.from(text)));
 }
 
-test(`${garbage} frames of garbage: each is answered as the law says, and another client is served meanwhile`, {
+test(`${garbage} garbage frames: each is answered by the rules, and another client is served meanwhile`, {
   timeout: 600_000,
 }, async () => {
   const limits = { queuedMessages: 32, openSessions: 1e9, sessionsPerMinute: 1e9, messagesPerMinute: 1e9 };
@@ -205,7 +201,7 @@ test(`${garbage} frames of garbage: each is answered as the law says, and anothe
   const random = randomFrom(firstSeed);
   const other = connect({ user: "bob", role: "user" });
   const own = await other.start();
-  // Whoever sends garbage has requests of no other kind: its ids may be any.
+  // A client that sends garbage has no other requests, so its ids can be anything.
   const starter = connect();
   let client = connect();
   const found: unknown[] = [];
@@ -222,7 +218,7 @@ test(`${garbage} frames of garbage: each is answered as the law says, and anothe
     client.raw(text);
     client.raw(call("echo", '"flush"', `"flush-${nth}"`));
     await client.until(({ id }) => id === `flush-${nth}`);
-    // A message that was taken in is answered with its event.
+    // An accepted message is answered by its event.
     const law = lawFor(text);
     const came = (): Frame[] =>
       client.frames.slice(from).filter(({ method, result }) => method === undefined && (result as unknown) !== "flush");

@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import type { Random } from "../fakes/seeded-random.ts";
 import { mutateBytes, mutateJson } from "./mutate.ts";
 
-/** The YAML examples of a page of the documentation. */
+/** The YAML examples of a documentation page. */
 export function blocksOf(page: string): readonly string[] {
   const text = readFileSync(fileURLToPath(new URL(`../../${page}`, import.meta.url)), "utf8");
   return [...text.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, block = ""]) => block);
@@ -63,7 +63,7 @@ const lineChanges: readonly LineChange[] = [
   (lines, at, random) => lines.splice(random.below(lines.length + 1), 0, ...lines.splice(at, 1)),
 ];
 
-/** One of the samples, changed as bytes, as lines, or as what it says; now and then something that was made to hurt. */
+/** A sample with changed bytes, lines or content; now and then a hostile one. */
 export function mutateYaml(random: Random, samples: readonly string[]): Buffer {
   const sample = random.pick(samples);
   const kind = random.below(100);

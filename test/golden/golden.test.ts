@@ -8,7 +8,7 @@ import { createBench } from "../e2e/tinman.ts";
 import { openWire } from "../fakes/rpc/wire.ts";
 import { chooses, openEditor } from "../frontends/acp/raw-editor.ts";
 
-/** One scripted model, the expected output of every front end. `npm run golden` writes what the program says now. */
+/** One scripted model, and the expected output of every front end. `npm run golden` writes the current output. */
 
 interface Scenario {
   readonly about: string;
@@ -16,9 +16,9 @@ interface Scenario {
   readonly files: Readonly<Record<string, string>>;
   readonly flags: readonly string[];
   readonly replies: readonly object[];
-  /** What a client chooses that can be asked. */
+  /** A client's choices, where it can be asked. */
   readonly answer?: string;
-  /** Front ends that cannot be told the flags. */
+  /** Front ends without these flags. */
   readonly without?: readonly string[];
 }
 
@@ -63,7 +63,7 @@ function exec(bench: Bench, { flags, prompt }: Scenario, model: string, format: 
   return bench.tinman(["exec", "-o", format, ...flags, "-m", model, prompt]);
 }
 
-/** A client of the later dialect that opens a session, says the prompt, and answers whatever it is asked. */
+/** A client of the later dialect that opens a session, sends the prompt, and answers every request. */
 async function talk(bench: Bench, { flags, prompt, answer }: Scenario, model: string): Promise<Shown> {
   const wire = openWire(bench, { args: [...flags, "-m", model], protocolVersion: "1.15.0" });
   wire.subscribe((message) => {
@@ -77,13 +77,13 @@ async function talk(bench: Bench, { flags, prompt, answer }: Scenario, model: st
   return { stdout: wire.received.map((message) => `${JSON.stringify(message)}\n`).join(""), stderr, code };
 }
 
-/** An editor that opens a session, waits until it has been told all about it, says the prompt, and answers what it is asked. */
+/** An editor that opens a session, waits for its updates, sends the prompt, and answers every request. */
 async function edit(bench: Bench, { flags, prompt, answer }: Scenario, model: string): Promise<Shown> {
   const editor = openEditor(bench, { args: [...flags, "-m", model], answers: () => chooses(answer ?? "") });
   await editor.hello();
   const sessionId = await editor.open(bench.cwd);
   await editor.waitForUpdate(sessionId, ({ sessionUpdate }) => sessionUpdate === "available_commands_update");
-  // The list of commands is the same everywhere, and stands in the docs.
+  // The list of commands is always the same, and is in the docs.
   const before = editor.wire.received.length;
   await editor.prompt(sessionId, prompt);
   const { code, stderr } = await editor.leave();
@@ -91,7 +91,7 @@ async function edit(bench: Bench, { flags, prompt, answer }: Scenario, model: st
   return { stdout: lines.join(""), stderr, code };
 }
 
-/** Ids and traces become their order of appearance, times become 0, and the workspace its name; nothing else is touched. */
+/** Replaces ids and traces by their order of appearance, times by 0, and the workspace by its name; nothing else. */
 function normalise(text: string, root: string): string {
   const inOrder = (kind: string): ((id: string) => string) => {
     const known = new Map<string, string>();
@@ -109,7 +109,7 @@ function normalise(text: string, root: string): string {
       .replace(/00-([0-9a-f]{32})-[0-9a-f]{16}-01/g, (_, trace: string) => `00-${traces(trace)}-<span>-01`)
       .replace(/"(timestamp|durationMs|duration_ms|createdAt|updatedAt)":\d+/g, '"$1":0')
       .replace(/"(timestamp|updatedAt)":"[^"]*"/g, '"$1":"<time>"')
-      // The model is told about the machine, so the estimate differs from one to the next.
+      // The model gets a description of the machine, so the estimate varies.
       .replace(/"sessionUpdate":"usage_update","used":\d+/g, '"sessionUpdate":"usage_update","used":"<tokens>"')
       .replace(/\/specs\/\d{4}-\d\d-\d\d/g, "/specs/<day>")
   );

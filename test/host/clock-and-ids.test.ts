@@ -6,14 +6,14 @@ import { tempFolder } from "./support.ts";
 
 const version4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-test("ids are random UUIDs, each another", () => {
+test("ids are unique random UUIDs", () => {
   const ids = createIds();
   const many = Array.from({ length: 10_000 }, () => ids.next());
   expect(many.filter((id) => !version4.test(id))).toEqual([]);
   expect(new Set(many).size).toBe(many.length);
 });
 
-test("also where the system's source is missing or dries up", async () => {
+test("works without the system's random source, or if it dries up", async () => {
   const dry = join(await tempFolder(), "dry");
   await writeFile(dry, "few");
   for (const source of ["/nowhere/random", dry]) {
@@ -23,7 +23,7 @@ test("also where the system's source is missing or dries up", async () => {
   }
 });
 
-test("time for durations only goes forward", () => {
+test("the clock for durations only moves forward", () => {
   const [first, second] = [monotonicMs(), monotonicMs()];
   expect(second).toBeGreaterThanOrEqual(first);
 });

@@ -10,7 +10,7 @@ import { bundleForChild } from "../fakes/bundle-for-child.ts";
 import { isFullRun } from "../full-run.ts";
 import { tempFolder } from "./support.ts";
 
-/** A workspace with a file in a folder, and a folder outside with files of the same names. */
+/** A workspace with a file in a folder, and an outside folder with files of the same names. */
 async function places(): Promise<{ ws: string; folder: string; file: string; out: string }> {
   const base = await tempFolder();
   const [ws, out] = [join(base, "ws"), join(base, "ws-other")];
@@ -31,7 +31,7 @@ async function text(files: Files, path: string): Promise<string> {
   return Buffer.from(await files.read(path, { maxBytes: 100 })).toString("utf8");
 }
 
-/** What is in a folder, by name. */
+/** A folder's content, by name. */
 async function contents(folder: string): Promise<Record<string, string>> {
   const names = await readdir(folder);
   return Object.fromEntries(
@@ -41,7 +41,7 @@ async function contents(folder: string): Promise<Record<string, string>> {
 
 function refusal(path: string, use: "read" | "written" | "removed"): object {
   return {
-    message: `${path} leads somewhere else than when it was decided on. Nothing was ${use}.`,
+    message: `${path} leads to another place since it was allowed. Nothing was ${use}.`,
     code: "ESTALE",
   };
 }
@@ -55,7 +55,7 @@ describe.each(ways)("a file that was decided on, %s", (_, hasDescriptorPaths) =>
   const holdFolder = createHoldFolder(hasDescriptorPaths);
   const files = createFiles({ holdFolder });
 
-  test("is read, written, listed and removed as it is", async () => {
+  test("is read, written, listed and removed if unchanged", async () => {
     const { ws, folder, file } = await places();
     expect(await text(files, file)).toBe("inside");
     await files.write(file, "new");
@@ -71,7 +71,7 @@ describe.each(ways)("a file that was decided on, %s", (_, hasDescriptorPaths) =>
     expect([await contents(folder), await contents(join(ws, "a", "b"))]).toEqual([{}, {}]);
   });
 
-  test("is refused when it has become a link since", async () => {
+  test("is rejected if it has become a link since", async () => {
     const { ws, file, out } = await places();
     const decided = await files.canonical("folder/file", ws);
     await rm(file);
@@ -83,7 +83,7 @@ describe.each(ways)("a file that was decided on, %s", (_, hasDescriptorPaths) =>
     expect(await readdir(join(ws, "folder"))).toEqual(["file"]);
   });
 
-  test("is refused when a folder above it has become a link since, wherever that leads", async () => {
+  test("is rejected if a folder above it has become a link since, wherever that leads", async () => {
     const { ws, folder, file, out } = await places();
     await mkdir(join(ws, "other"));
     for (const target of [out, "other", "folder-aside", "nowhere", ".."]) {
@@ -105,7 +105,7 @@ describe.each(ways)("a file that was decided on, %s", (_, hasDescriptorPaths) =>
     ]);
   });
 
-  test("is not made behind a link that was put where a folder was missing", async () => {
+  test("is not created behind a link placed where a folder was missing", async () => {
     const { ws, out } = await places();
     const decided = await files.canonical("new/deep/file", ws);
     await symlink(out, join(ws, "new"));
@@ -113,7 +113,7 @@ describe.each(ways)("a file that was decided on, %s", (_, hasDescriptorPaths) =>
     expect(await readdir(out)).toEqual(["file"]);
   });
 
-  test("may be named through links that lead out and back in, for the decision is about where it is", async () => {
+  test("can be named through links that lead out and back in, because the decision is about its location", async () => {
     const { ws, folder, out } = await places();
     await symlink(out, join(ws, "leaves"));
     await symlink("../ws/folder", join(out, "back"));
@@ -135,7 +135,7 @@ describe.each(ways)("a file that was decided on, %s", (_, hasDescriptorPaths) =>
     expect(await contents(join(folder, "new"))).toEqual({ file: "made" });
   });
 
-  test("is refused by a path that is not canonical", async () => {
+  test("is rejected by a non-canonical path", async () => {
     const { ws, folder } = await places();
     for (const path of ["file", `${folder}/../folder/file`, `${ws}/./folder/file`]) {
       await expect(text(files, path)).rejects.toMatchObject({ code: "EINVAL" });
@@ -144,7 +144,7 @@ describe.each(ways)("a file that was decided on, %s", (_, hasDescriptorPaths) =>
     }
   });
 
-  test("has its own path in what the system says", async () => {
+  test("has its own path in system errors", async () => {
     const { ws, folder, file } = await places();
     const missing = join(folder, "missing");
     await expect(text(files, missing)).rejects.toThrow(`ENOENT: no such file or directory, lstat '${missing}'`);
@@ -157,7 +157,7 @@ describe.each(ways)("a file that was decided on, %s", (_, hasDescriptorPaths) =>
   });
 });
 
-/** Files whose folder is swapped for a link at the worst moment: when it has just been looked at. */
+/** Files whose folder is swapped for a link at the worst moment: right after the check. */
 function swappingFiles(hasDescriptorPaths: boolean, folder: string, target: string): Files {
   const hold = createHoldFolder(async () => hasDescriptorPaths);
   return createFiles({
@@ -169,8 +169,8 @@ function swappingFiles(hasDescriptorPaths: boolean, folder: string, target: stri
   });
 }
 
-describe("a folder that is swapped when it is already held", () => {
-  test("does not matter any more where descriptors have paths", async () => {
+describe("a folder swapped while it is held open", () => {
+  test("has no effect where descriptors have paths", async () => {
     const { folder, file, out } = await places();
     const back = async () => {
       await rm(folder);
@@ -188,7 +188,7 @@ describe("a folder that is swapped when it is already held", () => {
     expect([await contents(`${folder}-aside`), await contents(out)]).toEqual([{}, { file: "outside" }]);
   });
 
-  test("is seen where they have none", async () => {
+  test("is detected where they have none", async () => {
     for (const act of [
       (files: Files, path: string) => text(files, path),
       (files: Files, path: string) => files.write(path, "new"),
@@ -204,10 +204,10 @@ describe("a folder that is swapped when it is already held", () => {
   });
 });
 
-describe("against somebody who swaps a folder all the time", { timeout: 120_000 }, () => {
+describe("against a program that swaps a folder continuously", { timeout: 120_000 }, () => {
   const often = isFullRun ? 100 : 10;
 
-  /** Tries until it was let through and kept from it often enough, or many times; returns what came out. */
+  /** Repeats until it succeeded and failed often enough, or many times; returns the outcomes. */
   async function race(attempt: (files: Files, file: string) => Promise<string>): Promise<{
     outcomes: ReadonlySet<string>;
     out: string;

@@ -1,7 +1,7 @@
-/** Random text that no pattern knows, so that only the name tells. */
+/** Random text that matches no pattern, so that only the name counts. */
 const opaque = (seed: number): string => `q${(seed * 7919 + 104729).toString(36)}Zr${seed}`;
 
-/** Secrets that only the name gives away. */
+/** Secrets recognisable only by name. */
 const secretNames = `
   ANTHROPIC_API_KEY OPENAI_API_KEY my_api_key MYAPIKEYFILE X_API_KEY STRIPE_KEY STRIPE_KEY_LIVE API_KEY_1 API_KEYS GITHUB_TOKEN
   TOKEN_GITHUB MYAPPKEY TKN APP_TKN PASSWRD SCRT JWTS SIGNING_SEED API_TOKEN_V2 API_TOKENS TOKEN2 npm_config__authToken NPM_CONFIG__AUTH NPM_CONFIG_OTP AWS_ACCESS_KEY_ID
@@ -18,11 +18,11 @@ const secretNames = `
 
 const jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJwbGFudGVkIn0.c2lnbmF0dXJlLXBsYW50ZWQ";
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
-/** Put together here, so that scanners for leaked keys do not take this file for one. */
+/** Assembled here, so that scanners for leaked keys do not report this file. */
 const key = (start: string, rest: string): string => `${start}${rest}`;
 const random = "4fZq81LmXw09TbRn3KcVe7YuHs2Pd6Ag";
 
-/** Secrets that only the value gives away. */
+/** Secrets recognisable only by value. */
 const secretValues: readonly string[] = [
   "postgres://app:hunter2@db.example.com/app",
   "app:hunter2@tcp(db.example.com:3306)/app",

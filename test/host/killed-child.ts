@@ -2,7 +2,7 @@ import { promises } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { createFiles } from "../../src/host/files/files.ts";
 
-/** Run as a process of its own: writes to a file, and is killed when half of the new text is in it. */
+/** A separate process: writes to a file, and is killed when half of the new text is written. */
 const [path = "", unfinishedDir = "", text = ""] = process.argv.slice(2);
 const { open } = promises;
 const opened = async (...given: Parameters<typeof open>) => {

@@ -8,7 +8,7 @@ function git(cwd: string, ...args: readonly string[]): void {
   execFileSync("git", args, { cwd, env: { PATH: process.env.PATH, HOME: cwd, GIT_CONFIG_NOSYSTEM: "1" } });
 }
 
-test("whether a pattern matches a name that begins with a dash, by its first pattern alone", async () => {
+test("checks whether a pattern's first pattern matches a name with a leading dash", async () => {
   const { ws } = await tree(["a.txt", "src/-o", "-x.md", "d/b"], { "-l": "OUT" });
   for (const pattern of ["*.txt", "a*/x", "none/*"].map((name) => `${ws}/${name}`))
     expect([pattern, await ask("dashes", pattern)]).toEqual([pattern, []]);
@@ -17,7 +17,7 @@ test("whether a pattern matches a name that begins with a dash, by its first pat
   expect(await ask("dashes", `${ws}/a.txt`)).toBeUndefined();
 });
 
-test("whether every name that git tracks is one plain word, also of what is not on the disk", async () => {
+test("checks whether every tracked name is one plain word, even of missing files", async () => {
   const { ws } = await tree(["a.txt", "src/b.ts"]);
   expect(await ask("tracked-names", ws)).toEqual([]);
   git(ws, "init", "-q");
@@ -35,7 +35,7 @@ test("whether every name that git tracks is one plain word, also of what is not 
   expect(await ask("tracked-names", ws)).toBeUndefined();
 });
 
-test("what is called like a repository, in or below a folder", async () => {
+test("finds names of repositories in or below a folder", async () => {
   const { ws } = await tree(["p/.git/hooks/x", "p/q/.GIT", "p/.gitignore", "src/a", "t/.tinman/config.yaml"]);
   expect(await ask("repositories-below", join(ws, "p"))).toEqual([join(ws, "p/.git"), join(ws, "p/q/.GIT")]);
   expect(await ask("repositories-below", join(ws, "p/.git"))).toEqual([join(ws, "p/.git")]);
@@ -45,7 +45,7 @@ test("what is called like a repository, in or below a folder", async () => {
   expect(await ask("repositories-below", "/")).toBeUndefined();
 });
 
-test("credentials in the addresses of the repository around a folder", async () => {
+test("finds credentials in remotes' addresses of the repository around a folder", async () => {
   const { ws } = await tree(["src/a"]);
   git(ws, "init", "-q");
   git(ws, "remote", "add", "origin", "https://example.com/x.git");
@@ -61,7 +61,7 @@ test.each([
   ["[include]\npath = more", undefined],
   ['[url "ssh://git@example.com/"]\ninsteadOf = https://example.com/', []],
   ['[url "https://example.com/"]\ninsteadOf = git@example.com:', []],
-])("credentials that the user's settings put into addresses: %s", async (config, expected) => {
+])("finds credentials that the user's settings put into addresses: %s", async (config, expected) => {
   const { ws, out } = await tree(["src/a"]);
   git(ws, "init", "-q");
   git(ws, "remote", "add", "origin", "https://example.com/x.git");

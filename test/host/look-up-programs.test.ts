@@ -7,7 +7,7 @@ import { credentialsBelow } from "../../src/host/git/git-credentials.ts";
 import { ask, tree } from "./look-up-tree.ts";
 import { tempFolder } from "./support.ts";
 
-describe("credentials of git", () => {
+describe("git credentials", () => {
   async function found(config: string): Promise<readonly string[] | undefined> {
     const { ws } = await tree([".git/HEAD"]);
     await writeFile(join(ws, ".git", "config"), config);
@@ -45,7 +45,7 @@ describe("credentials of git", () => {
     expect(await found(config)).toEqual([]);
   });
 
-  test("are not told when the settings go on elsewhere, or cannot be read", async () => {
+  test("are unknown if the settings continue elsewhere, or are unreadable", async () => {
     expect(await found("[include]\n\tpath = more\n")).toBeUndefined();
     expect(await found('[includeIf "gitdir:/"]\n\tpath = more\n')).toBeUndefined();
     expect(await found("#".repeat(300_000))).toBeUndefined();
@@ -62,7 +62,7 @@ describe("credentials of git", () => {
     expect([await credentialsBelow(ws, 3), await credentialsBelow(ws, 2)]).toEqual([undefined, undefined]);
   });
 
-  test("are looked for in submodules, working trees, and where a file leads", async () => {
+  test("are searched in submodules, working trees, and where a file leads", async () => {
     const { ws, out } = await tree([".git/HEAD", ".git/modules/a/HEAD", ".git/modules/libs/b/HEAD", "src/"]);
     const secret = '[remote "origin"]\n\turl = https://token@example.com/a.git\n';
     const holding = [
@@ -97,7 +97,7 @@ describe("credentials of git", () => {
   });
 });
 
-describe("the file of a program", () => {
+describe("a program's file", () => {
   function usePath(path: string | undefined): void {
     const before = process.env.PATH;
     onTestFinished(() => {
@@ -114,7 +114,7 @@ describe("the file of a program", () => {
     return path;
   }
 
-  test("is the first on PATH that can be run, links resolved", async () => {
+  test("is the first executable on the PATH, links resolved", async () => {
     const base = await tempFolder();
     const real = await program(join(base, "real", "tool-1.0"));
     for (const folder of ["a/tool", "b", "c", "d"]) await mkdir(join(base, folder), { recursive: true });
@@ -129,7 +129,7 @@ describe("the file of a program", () => {
     expect(await ask("program", "tool")).toEqual([]);
   });
 
-  test("is not told where it depends on the folder, unless it lies in ours", async () => {
+  test("is unknown if it depends on the folder, unless it is in ours", async () => {
     const base = await tempFolder();
     const file = await program(join(base, "bin", "tool"));
     const ours = `${relative(process.cwd(), base)}/bin`;
@@ -150,14 +150,14 @@ describe("the file of a program", () => {
     expect(found).toEqual([[file], [file], undefined, undefined, [file], [file], undefined, undefined]);
   });
 
-  test("is asked for by a plain name", async () => {
+  test("needs a plain name", async () => {
     for (const name of ["", "/bin/sh", "./sh", "a\0b"]) expect(await ask("program", name)).toBeUndefined();
     expect(await ask("program", "sh")).toEqual([realpathSync("/bin/sh")]);
     expect(basename((await ask("program", "bash"))?.[0] ?? "")).toBe("bash");
   });
 });
 
-test("git is looked at where a folder leads, and not where that differs between processes", async () => {
+test("git is inspected where a folder leads, except where that differs between processes", async () => {
   const { ws, out } = await tree(["link-target/"], { link: "OUT" });
   await mkdir(join(out, ".git"));
   await writeFile(join(out, ".git", "config"), "[core]\n\tfsmonitor = x\n");

@@ -10,7 +10,7 @@ export function ask(what: Lookup["what"], path: string): Promise<readonly string
   return host.lookUp({ what, path });
 }
 
-/** A folder with these files (a name that ends in a slash is a folder) and links, and one beside it. */
+/** A folder with these files (a name with a trailing slash is a folder) and links, and one beside it. */
 export async function tree(
   files: readonly string[],
   links: Readonly<Record<string, string>> = {},

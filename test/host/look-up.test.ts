@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { ask, tree } from "./look-up-tree.ts";
 
 describe("where a path leads", () => {
-  test("is told with all links resolved, also of what is not there yet", async () => {
+  test("has all links resolved, even of missing paths", async () => {
     const { ws, out } = await tree(["src/deep/"], {
       leaves: "OUT",
       back: "OUT/../ws/src",
@@ -32,14 +32,14 @@ describe("where a path leads", () => {
     expect(found).toEqual(expected);
   });
 
-  test("is not told of a loop, of a name with a zero byte or too long, and of what is not absolute", async () => {
+  test("is unknown for a loop, a name with a NUL or too long, and a relative path", async () => {
     const { ws } = await tree([], { a: "b", b: "a" });
     for (const path of [`${ws}/a`, `${ws}/a/x`, `${ws}/x\0`, `${ws}/${"x".repeat(300)}`, "x", ""]) {
       expect([path, await ask("path", path)]).toEqual([path, undefined]);
     }
   });
 
-  test("is told below /proc as it is written, however it is reached", async () => {
+  test("below /proc includes the written path, however it is reached", async () => {
     const { ws } = await tree([], { proc: "/proc", me: "/proc/self", there: "/proc/self/cwd", deep: "proc/self" });
     const own = `/proc/${process.pid}`;
     const expected = {
@@ -63,8 +63,8 @@ describe("where a path leads", () => {
   });
 });
 
-describe("what a pattern matches", () => {
-  test("is told with the folders that hold it", async () => {
+describe("a pattern's matches", () => {
+  test("come with the folders that contain them", async () => {
     const { ws } = await tree(["src/a.ts", "src/b.ts", "src/c.js", "src/.d.ts", "lib/a.ts", "lib/sub/x.ts", "e.ts/f"]);
     const of = async (pattern: string) =>
       (await ask("matches", `${ws}/${pattern}`))?.map((path) => relative(ws, path) || ".");
@@ -88,13 +88,13 @@ describe("what a pattern matches", () => {
       slash: ["lib", "lib/sub"],
       one: ["src", "src/c.js"],
       escaped: ["src/*.ts"],
-      // There is no such folder, so the system finds nothing, and the word stays as it is.
+      // Without such a folder the system finds nothing, and the word stays unchanged.
       parent: ["lib/a*"],
       up: ["lib", "lib/sub"],
     });
   });
 
-  test("is told with where links lead, in the matches and on the way", async () => {
+  test("come with the targets of links, in the matches and on the way", async () => {
     const { ws, out } = await tree(["a/x", "b/x"], { "c.txt": "OUT/secret", d: "OUT", "a/dead.txt": "OUT/none" });
     await mkdir(join(out, "sub"));
     await writeFile(join(out, "sub", "y"), "");
@@ -105,14 +105,14 @@ describe("what a pattern matches", () => {
     expect(await ask("matches", `${ws}/d*`)).toEqual([out, ws]);
   });
 
-  test("has the folder itself and the one above it when the pattern could mean them", async () => {
+  test("include the folder itself and the one above if the pattern could mean them", async () => {
     const { ws } = await tree(["a/.x", "a/.yy"]);
     const a = join(ws, "a");
     expect(await ask("matches", `${a}/.*`)).toEqual([ws, a, join(a, ".*"), join(a, ".x"), join(a, ".yy")]);
     expect(await ask("matches", `${a}/.??*`)).toEqual([a, join(a, ".yy")]);
   });
 
-  test("is never less than what bash finds", async () => {
+  test("are never fewer than bash's", async () => {
     const names = [
       "a",
       "b1",
@@ -199,7 +199,7 @@ describe("what a pattern matches", () => {
     }
   });
 
-  test("is not told when there are too many files, or one with a name that is no text", async () => {
+  test("are unknown if there are too many files, or one with a name that is not text", async () => {
     const { ws } = await tree([]);
     execFileSync("bash", ["-c", "mkdir a b; touch a/{1..6000} b/{1..6000}"], { cwd: ws });
     expect((await ask("matches", `${ws}/a/*`))?.length).toBe(6001);
@@ -209,15 +209,15 @@ describe("what a pattern matches", () => {
     expect(await ask("matches", `${ws}/c/*`)).toBeUndefined();
   });
 
-  test("is found in a time that no pattern can make long", async () => {
+  test("are found in bounded time for any pattern", async () => {
     const { ws } = await tree(["a".repeat(255)]);
     const pattern = `${ws}/${"*a".repeat(100)}*b`;
     expect(await ask("matches", pattern)).toEqual([pattern]);
   });
 });
 
-describe("what lies below a folder", () => {
-  test("has its links told that leave it", async () => {
+describe("a folder's content", () => {
+  test("includes the links that leave it", async () => {
     const { ws, out } = await tree(["a/b/file", "plain"], {
       "a/b/leaves": "OUT/secret",
       "a/up": "..",
@@ -237,7 +237,7 @@ describe("what lies below a folder", () => {
     expect(await ask("links-below", join(ws, "missing"))).toEqual([]);
   });
 
-  test("is not told where every process has other links, or a link goes in circles", async () => {
+  test("is unknown if links differ per process, or form a loop", async () => {
     const { ws } = await tree(["a/"], { "a/loop": "loop", proc: "/proc/self" });
     for (const path of ["/", "/proc", "/proc/self/cwd", `${ws}/proc`, `${ws}/a`]) {
       expect([path, await ask("links-below", path)]).toEqual([path, undefined]);
@@ -266,7 +266,7 @@ describe("what lies below a folder", () => {
     expect(await ask("names-below", ws)).toBeUndefined();
   });
 
-  test("is looked through up to 20,000 files", async () => {
+  test("is inspected up to 20,000 files", async () => {
     const { ws } = await tree(["a/"]);
     execFileSync("bash", ["-c", "touch a/{1..19999}"], { cwd: ws });
     expect([await ask("links-below", ws), await ask("names-below", ws)]).toEqual([[], []]);

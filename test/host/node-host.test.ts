@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { createNodeHost } from "../../src/host/node-host.ts";
 import { saying, tempFolder } from "./support.ts";
 
-test("output paths are fresh, in a private folder for each session", async () => {
+test("output paths are fresh, in a private folder per session", async () => {
   const outputsDir = join(await tempFolder(), "outputs");
   const host = createNodeHost({ outputsDir });
   expect(await host.outputPath("session-1", "execute")).toBe(join(outputsDir, "session-1", "1-execute.txt"));
@@ -14,7 +14,7 @@ test("output paths are fresh, in a private folder for each session", async () =>
   expect((await stat(outputsDir)).mode & 0o777).toBe(0o700);
 });
 
-test("output paths stay fresh for many at once and for a later process", async () => {
+test("output paths stay fresh for parallel callers and a later process", async () => {
   const outputsDir = await tempFolder();
   const host = createNodeHost({ outputsDir });
   const paths = await Promise.all(Array.from({ length: 20 }, () => host.outputPath("s", "x")));
@@ -23,7 +23,7 @@ test("output paths stay fresh for many at once and for a later process", async (
   expect(await createNodeHost({ outputsDir }).outputPath("s", "x")).toBe(join(outputsDir, "s", "18-x.txt"));
 });
 
-test("output paths is writable to where a folder above them is a link of the user's", async () => {
+test("output paths are writable even if a folder above them is the user's link", async () => {
   const folder = await tempFolder();
   await mkdir(join(folder, "disk"));
   await symlink("disk", join(folder, "home"));
@@ -42,7 +42,7 @@ test("no name leads out of the folder", async () => {
   expect(await host.outputPath("s", "x".repeat(500))).toBe(join(outputsDir, "s", `1-${"x".repeat(60)}.txt`));
 });
 
-test("the host has files, processes and search of this machine", async () => {
+test("the host has this machine's files, processes and search", async () => {
   const folder = await tempFolder();
   const host = createNodeHost({ outputsDir: join(folder, "outputs"), passEnvironment: ["PASSED_TOKEN"] });
   process.env.PASSED_TOKEN = "passed";

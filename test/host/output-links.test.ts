@@ -10,7 +10,7 @@ import { tempFolder } from "./support.ts";
 const host = createNodeHost({ outputsDir: "/nowhere" });
 const policy = createPermissionPolicy(() => "bash");
 
-/** A workspace in a home, with these links: what runs there, at the level `high`. */
+/** A workspace in a home, with these links: what runs there at the level `high`. */
 async function workspace(links: Readonly<Record<string, string>>) {
   const home = await tempFolder();
   const cwd = join(home, "ws");
@@ -39,7 +39,7 @@ async function workspace(links: Readonly<Record<string, string>>) {
 
 const builds = ["npm ci", "npm test", "cargo build", "yarn install", "cd packages && npm ci"];
 
-test("builds and unpacking go on where no link is in the way", async () => {
+test("builds and unpacking run unless a link is in the way", async () => {
   const decide = await workspace({ "src-link": "packages/a", "out/here": "../packages" });
   const unpacking = ["tar -xf a.tar -C out", "unzip -o a.zip -d out", "npx vite build --outDir out/here"];
   expect(await decide(...builds, ...unpacking)).toEqual(
@@ -58,7 +58,7 @@ test.each<[string, string, string]>([
   expect(await decide("npm ci", "cargo build")).toEqual({ "npm ci": found, "cargo build": found });
 });
 
-test("what is unpacked or built through a link to the home is asked about", async () => {
+test("asks about unpacking or building through a link to the home", async () => {
   const decide = await workspace({ "out/up": "../.." });
   const commands = [
     ...["tar -xf a.tar -C out", "unzip -o a.zip -d out", "npx vite build --outDir out/up", "tsc --outDir out/up"],
@@ -67,7 +67,7 @@ test("what is unpacked or built through a link to the home is asked about", asyn
   expect(await decide(...commands)).toEqual(Object.fromEntries(commands.map((command) => [command, "asked"])));
 });
 
-test("a link is judged by where it leads from its own folder, with all that is there", async () => {
+test("judges a link by its target from its own folder, with all its content", async () => {
   const decide = await workspace({});
   expect(
     await decide(
@@ -90,7 +90,7 @@ test("a link is judged by where it leads from its own folder, with all that is t
   });
 });
 
-test("projects outside the workspace are not run as the workspace's", async () => {
+test("does not run projects outside the workspace as the workspace's", async () => {
   const decide = await workspace({ lb: "../other" });
   const linked = ["node --test lb/x.test.js", "pytest lb", "python3 -m unittest discover -s lb", "npx tsc -p lb"];
   expect(await decide(...linked)).toEqual(Object.fromEntries(linked.map((command) => [command, "high"])));
@@ -103,7 +103,7 @@ test("projects outside the workspace are not run as the workspace's", async () =
   expect(await decide(...commands)).toEqual(Object.fromEntries(commands.map((command) => [command, "high"])));
 });
 
-test("ignore files that are links to a protected place are judged with the search that would print their lines", async () => {
+test("judges ignore files that link to a protected place with the search that would print their lines", async () => {
   const decide = await workspace({ "packages/.ignore": "../../.ssh/key" });
   expect(await decide("rg x packages", "cd packages/a && rg x", "rg x out", "rg x packages/a")).toEqual({
     "rg x packages": "asked",

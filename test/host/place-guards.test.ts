@@ -9,7 +9,7 @@ import { tempFolder } from "./support.ts";
 const { guards, lookUp } = createNodeHost({ outputsDir: "/nowhere" });
 const nothing: ProtectedPaths = { closed: [], kept: [], programs: [], links: [] };
 
-/** A folder with these files (a name that ends in a slash is a folder) and links. */
+/** A folder with these files (a name with a trailing slash is a folder) and links. */
 async function folder(files: readonly string[], links: Readonly<Record<string, string>> = {}): Promise<string> {
   const root = await tempFolder();
   for (const name of files) {
@@ -23,7 +23,7 @@ async function folder(files: readonly string[], links: Readonly<Record<string, s
   return root;
 }
 
-describe("where places lead", () => {
+describe("targets of places", () => {
   const leadTo = async (root: string, places: Partial<ProtectedPaths>) => {
     const full = (names: readonly string[] = []) => names.map((name) => join(root, name));
     const found = await guards.leadTo({
@@ -41,7 +41,7 @@ describe("where places lead", () => {
     };
   };
 
-  test("is told of links themselves, of those on their way and in them, and of what is not there yet", async () => {
+  test("include links themselves, on their way and in them, and missing paths", async () => {
     const root = await folder(["dots/bashrc", "dots/ssh/id", "dots/sshconfig", "dots/v1/zshrc", "fish/a/b/c/"], {
       ".bashrc": "dots/bashrc",
       ".ssh": "dots/ssh",
@@ -63,7 +63,7 @@ describe("where places lead", () => {
     });
   });
 
-  test("is not told of loops, devices, and what holds the place itself; and not of programs one by one", async () => {
+  test("exclude loops, devices, and folders around the place itself; and individual programs", async () => {
     const root = await folder(["real/a", "bin/", "tools/x"], {
       a: "b",
       b: "a",
@@ -81,14 +81,14 @@ describe("where places lead", () => {
     });
   });
 
-  test("is looked for in some hundred files, and not in more", async () => {
+  test("are searched in a few hundred files, not more", async () => {
     const links = Array.from({ length: 400 }, (_, index) => [`ssh/${index}`, `../dots/${index}`] as const);
     const root = await folder([], Object.fromEntries(links));
     expect((await leadTo(root, { closed: ["ssh"] })).closed.length).toBe(300);
   });
 });
 
-test("a way is told with its links, each in its own folder, and its end", async () => {
+test("a path has its links, each in its own folder, and its end", async () => {
   const root = await folder(["real/sub/a"], { one: "two", two: "real", "real/b": "sub/a", loop: "loop" });
   const way = async (path: string) => (await guards.way(`${root}/${path}`)).map((at) => at.replace(`${root}/`, ""));
   expect({
@@ -121,7 +121,7 @@ describe("repositories", () => {
   const settingsIn = (...folders: readonly string[]) =>
     folders.flatMap((at) => [`${at}/config`, `${at}/config.worktree`, `${at}/hooks`]);
 
-  test("are found by what they look like, and by what points at them", async () => {
+  test("are found by their look, and by what points at them", async () => {
     const root = await folder(["wt/src/a", "other/a"]);
     git(root, "init", "-q", "--separate-git-dir=store", "wt");
     const store = { closed: settingsIn("store"), kept: ["store"] };
@@ -142,7 +142,7 @@ describe("repositories", () => {
     });
   });
 
-  test("are told with the hooks that links and settings name, there or not", async () => {
+  test("have the hooks that links and settings name, existing or not", async () => {
     const root = await folder(["realhooks/", "tools/", "a"]);
     git(root, "init", "-q");
     git(root, "config", "core.hooksPath", "tools/hooks/deep");
@@ -185,7 +185,7 @@ describe("repositories", () => {
     expect((await around(root, "depot/refs/heads/x")).kept).toEqual(["depot"]);
   });
 
-  test("may have a folder of Tinman's that leads elsewhere", async () => {
+  test("can have a Tinman folder that leads elsewhere", async () => {
     const root = await folder(["rules/config.yaml", "one.yaml", "b/"], {
       "a/.tinman": "../rules",
       "b/.tinman/config.yaml": "../../one.yaml",
@@ -196,7 +196,7 @@ describe("repositories", () => {
     ]);
   });
 
-  test("are not looked for where nothing can be", async () => {
+  test("are not searched where none can be", async () => {
     for (const path of ["relative", "/proc/self/cwd", "/nowhere\0", ""])
       expect([path, await guards.repositories([path])]).toEqual([path, nothing]);
   });

@@ -1,6 +1,6 @@
 import { createProcesses } from "../../src/host/processes/processes.ts";
 
-/** Run as a process of its own: runs one command, then says how it went and how much memory that took at most. */
+/** A separate process: runs one command, then prints the result and the peak memory. */
 const [command = "", cwd = ""] = process.argv.slice(2);
 const before = process.resourceUsage().maxRSS;
 process.stdout.write("running\n");

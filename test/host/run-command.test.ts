@@ -6,7 +6,7 @@ import { createProcesses } from "../../src/host/processes/processes.ts";
 import { runCommand, saying, tempFolder } from "./support.ts";
 
 describe("a command", () => {
-  test("says what it wrote to standard output and error, in the order in which it wrote it", async () => {
+  test("returns standard output and error in the order of writing", async () => {
     const command = "for i in 1 2 3 4 5; do echo out $i; echo err $i >&2; done";
     const lines = [1, 2, 3, 4, 5].map((i) => `out ${i}\nerr ${i}\n`).join("");
     expect(await runCommand(command)).toEqual(saying(lines));
@@ -20,12 +20,12 @@ describe("a command", () => {
     );
   });
 
-  test("is one command even when it looks like an option or is empty", async () => {
+  test("is one command even if it looks like an option or is empty", async () => {
     expect(await runCommand("--version 2>/dev/null")).toEqual(saying("", { type: "exit", code: 127 }));
     expect(await runCommand("")).toEqual(saying(""));
   });
 
-  test("runs in its folder, also through a link", async () => {
+  test("runs in its folder, even through a link", async () => {
     const folder = await tempFolder();
     await mkdir(join(folder, "real folder"));
     await symlink("real folder", join(folder, "link"));
@@ -34,7 +34,7 @@ describe("a command", () => {
     );
   });
 
-  test("takes `..` for the parent of the canonical folder, whatever PWD says", async () => {
+  test("takes `..` as the parent of the canonical folder, whatever PWD says", async () => {
     const folder = await tempFolder();
     await mkdir(join(folder, "real", "project"), { recursive: true });
     await symlink(join("real", "project"), join(folder, "link"));
@@ -66,7 +66,7 @@ describe("a command", () => {
     expect(await runCommand(command)).toEqual(saying("one\ntwo\nthree\n"));
   });
 
-  test("says the same on a machine that has no mkfifo", async () => {
+  test("has the same output on a machine without mkfifo", async () => {
     const path = process.env.PATH;
     const folder = await tempFolder();
     process.env.PATH = folder;
@@ -88,17 +88,17 @@ describe("a command", () => {
     expect(result).toEqual({ ...said, fullTextPath: join(folder, "whole") });
   });
 
-  test.each([0, 1, 2, 126, 127, 255])("gives its exit code %i back", async (code) => {
+  test.each([0, 1, 2, 126, 127, 255])("returns its exit code %i", async (code) => {
     expect(await runCommand(`exit ${code}`)).toEqual(saying("", { type: "exit", code }));
   });
 
-  test("that is not found exits with 127 and the shell's words", async () => {
+  test("that is not found exits with 127 and the shell's message", async () => {
     const result = await runCommand("surely-no-such-program-here");
     expect(result.end).toEqual({ type: "exit", code: 127 });
     expect(result.head).toContain("surely-no-such-program-here: command not found");
   });
 
-  test.each(["SIGKILL", "SIGTERM", "SIGSEGV", "SIGHUP"])("killed by %s says so", async (signal) => {
+  test.each(["SIGKILL", "SIGTERM", "SIGSEGV", "SIGHUP"])("killed by %s reports it", async (signal) => {
     expect(await runCommand(`echo before; kill -s ${signal.slice(3)} $$; sleep 5`)).toEqual(
       saying("before\n", { type: "signal", signal }),
     );
@@ -114,7 +114,7 @@ describe("a command", () => {
     expect(file).toEqual(saying("", { type: "unstartable", message }));
   });
 
-  test("that is too long for the system, or holds a NUL, is unstartable", async () => {
+  test("that is too long for the system, or contains a NUL, cannot start", async () => {
     const long = await runCommand(`: ${"x".repeat(3_000_000)}`);
     const message = "The command is too long for the system. Put the text into a file.";
     expect(long).toEqual(saying("", { type: "unstartable", message }));
@@ -123,12 +123,12 @@ describe("a command", () => {
 });
 
 describe("the shell", () => {
-  test("has no children and jobs of ours, and leads its group", async () => {
+  test("has none of our children and jobs, and leads its group", async () => {
     const command = 'wait; echo "wait $?"; jobs; ps -o comm= --ppid $$; echo $(($(ps -o pgid= -p $$) - $$))';
     expect(await runCommand(command)).toEqual(saying("wait 0\nps\n0\n"));
   });
 
-  test("has no descriptors of ours", async () => {
+  test("has none of our descriptors", async () => {
     const list = "ls /proc/self/fd";
     const plain = spawnSync("/bin/bash", ["--noprofile", "--norc", "-c", list], { stdio: ["ignore", "pipe", "pipe"] });
     expect(await runCommand(list)).toEqual(saying(plain.stdout.toString()));
@@ -164,13 +164,13 @@ describe("progress", () => {
     for (const tail of shown) expect(tail.split("\n").length).toBeLessThanOrEqual(2);
   });
 
-  test("of a line that is drawn over and over is what stands there now", async () => {
+  test("of a redrawn line is its current text", async () => {
     const shown: string[] = [];
     await runCommand("printf 'start\\n 10%%\\r 50%%\\r100%%'; sleep 0.3", { onProgress: (tail) => shown.push(tail) });
     expect(shown.at(-1)).toBe("start\n100%");
   });
 
-  test("is bounded, also for one long line of large characters", async () => {
+  test("is bounded, even for one long line of large characters", async () => {
     const shown: string[] = [];
     await runCommand("printf '🦊%.0s' {1..5000}; sleep 0.5", { onProgress: (tail) => shown.push(tail) });
     expect(shown.length).toBeGreaterThan(0);

@@ -29,7 +29,7 @@ interface Child {
 
 function startChild(command: string, cwd: string, file = program): Child {
   const child = spawn(process.execPath, [file, command, cwd], {
-    // A process that is killed in the middle of a start cannot take its temporary file with it.
+    // A process killed in the middle of a start cannot remove its temporary file.
     env: { ...process.env, TMPDIR: cwd },
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -51,11 +51,11 @@ describe("when our process is killed", () => {
     "deaf to SIGTERM and SIGHUP": (nap) => `trap "" TERM HUP; echo $$; sleep ${nap}; sleep ${nap}; sleep ${nap}`,
     "in other sessions": (nap) =>
       `echo $$; setsid sleep ${nap} & (setsid bash -c 'sleep ${nap} & sleep ${nap}' &) ; wait; sleep ${nap}`,
-    // Only the last lines are told, so each of them names the group.
+    // Only the last lines are reported, so each of them names the group.
     "that write without end": (nap) => `trap "" PIPE; sleep ${nap} & while :; do echo $$ 2>/dev/null; sleep 0.01; done`,
   };
 
-  test.each(Object.entries(trees))("its command's processes %s end too", async (_, make) => {
+  test.each(Object.entries(trees))("its command's processes %s end, too", async (_, make) => {
     const nap = longNap();
     const child = startChild(make(nap), await tempFolder());
     expect(await eventually(() => child.lines.length > 1 && processesWith(nap).length > 0)).toBe(true);
@@ -67,7 +67,7 @@ describe("when our process is killed", () => {
     expect(await eventually(() => processesOfGroup(group).length === 0)).toBe(true);
   });
 
-  test("at any moment of a command's start nothing is left", async () => {
+  test("at any moment of a command's start, nothing is left", async () => {
     const nap = longNap();
     const cwd = await tempFolder();
     for (const delay of isFullRun ? [0, 2, 4, 6, 8, 10, 12, 14, 16, 18] : [0, 4, 10]) {
@@ -77,7 +77,7 @@ describe("when our process is killed", () => {
       child.process.kill("SIGKILL");
       await child.ended;
     }
-    // A watchdog that was started last may still have to look around.
+    // A watchdog that was started last may still be scanning.
     expect(await eventually(() => processesWith(nap).length === 0)).toBe(true);
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(processesWith(nap)).toEqual([]);
@@ -85,14 +85,14 @@ describe("when our process is killed", () => {
 });
 
 describe("a process that has run a command", () => {
-  test("ends by itself at once", async () => {
+  test("exits at once on its own", async () => {
     const child = startChild("setsid sleep 1000 & echo done", await tempFolder());
     expect(await child.ended).toEqual([0, null]);
   });
 });
 
 describe("a process that has started a command in the background", () => {
-  test("ends by itself, and the command goes on", async () => {
+  test("exits on its own, and the command continues", async () => {
     const nap = longNap();
     const child = startChild(`exec sleep ${nap}`, await tempFolder(), backgroundProgram);
     expect(await child.ended).toEqual([0, null]);
@@ -102,7 +102,7 @@ describe("a process that has started a command in the background", () => {
   });
 });
 
-describe("a lot of output", () => {
+describe("large output", () => {
   test("of 100 MB is counted, spooled whole, and takes little memory", async () => {
     const cwd = await tempFolder();
     const summary = await summaryOf("head -c 100000000 /dev/zero | tr '\\0' x", cwd);
@@ -128,7 +128,7 @@ describe("a lot of output", () => {
     expect(summary).toMatchObject({ totalBytes, skippedBytes: totalBytes - 32 * 1024 });
     const headText = Array.from({ length: 5000 }, (_, index) => `${index + 1}\n`).join("");
     const headLines = headText.slice(0, 16 * 1024).split("\n").length - 1;
-    // Of the tail each line has eight bytes.
+    // Each line of the tail has eight bytes.
     expect(summary.skippedLines).toBe(5_000_000 - headLines - (16 * 1024) / 8);
     expect(summary.grownMegabytes).toBeLessThan(60);
   });

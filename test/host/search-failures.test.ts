@@ -7,7 +7,7 @@ import { tempFolder } from "./support.ts";
 
 const signal = new AbortController().signal;
 
-/** A search with this script for ripgrep. */
+/** A search with this script as ripgrep. */
 async function searchWith(script: string) {
   const folder = await tempFolder();
   const program = join(folder, "rg");
@@ -17,7 +17,7 @@ async function searchWith(script: string) {
   return () => search.glob({ folder, include: ["*"], exclude: [], limit: 10 }, signal);
 }
 
-test("too few file descriptors are named, and are not an empty result", async () => {
+test("reports too few file descriptors instead of an empty result", async () => {
   const words = "EMFILE: too many open files, so not everything could be searched.";
   const real = await searchWith(`ulimit -n 3; exec "${await locateRipgrep()}" "$@"`);
   await expect(real()).rejects.toThrow(words);
@@ -28,7 +28,7 @@ test("too few file descriptors are named, and are not an empty result", async ()
   await expect(late()).rejects.toThrow(words);
 });
 
-test("what could not be read is told, and what was found is kept", async () => {
+test("reports unreadable files, and keeps the matches", async () => {
   const search = await searchWith(
     "printf '././a\\0'; printf 'rg: ./two\\nlines: Permission denied (os error 13)\\n' >&2; exit 2",
   );
@@ -43,12 +43,12 @@ test.each([
     { bytes: 64 * 1024 * 1024 },
     "it used more than 64 MiB of memory",
   ],
-])("an ignore file that is %s does not hold a search up", async (_, make, bounds, why) => {
+])("an ignore file that is %s does not delay a search", async (_, make, bounds, why) => {
   const folder = await tempFolder();
   execFileSync("/bin/sh", ["-c", make], { cwd: folder });
   const search = createSearch({ bounds });
   await expect(search.glob({ folder, include: ["*"], exclude: [], limit: 10 }, signal)).rejects.toThrow(
-    `The search was ended because ${why}. Search a smaller folder, and check that .gitignore and .ignore are regular files.`,
+    `The search was stopped because ${why}. Search a smaller folder, and check that .gitignore and .ignore are regular files.`,
   );
   const walk = createSearch({ locate: async () => undefined });
   await writeFile(join(folder, "a.txt"), "");
@@ -57,7 +57,7 @@ test.each([
   });
 });
 
-test("ripgrep is looked for again when it was not found", async () => {
+test("searches for ripgrep again if it was not found", async () => {
   const folder = await tempFolder();
   await writeFile(join(folder, "a.txt"), "x\n");
   const answers = [undefined, "/nowhere/rg"];

@@ -63,7 +63,7 @@ describe.each([
     expect(await grep("fox", file)).toEqual(found("./\\xff.txt:1:fox"));
   });
 
-  test("finds by its letters what is called exactly like a pattern", async () => {
+  test("finds names that look exactly like a pattern", async () => {
     const folder = await tree({ "app/[id]/page.tsx": "fox", "app/i/page.tsx": "fox", "a[b": "fox", "{x}/y": "fox" });
     const both = found("./app/[id]/page.tsx", "./app/i/page.tsx");
     for (const pattern of ["app/[id]/page.tsx", "app/[id]/*.tsx", join(folder, "app/[id]/page.tsx")])
@@ -78,13 +78,13 @@ describe.each([
       expect(await grep("fox", folder, { ...paths, globs: [pattern] })).toEqual(found(...expected));
   });
 
-  test("takes a name as it is shown for a pattern", async () => {
+  test("accepts a name in its displayed form as a pattern", async () => {
     const folder = await tree({ "sub/two\nlines": "fox" });
     expect(await glob(folder, "sub/two\\x0alines")).toEqual(found("./sub/two\\x0alines"));
     expect(await grep("fox", folder, { ...paths, globs: ["two\\x0alines"] })).toEqual(found("./sub/two\\x0alines"));
   });
 
-  test("needs no place for files of its own", async () => {
+  test("needs no folder for its own files", async () => {
     const folder = await tree({
       "a.ts": "fox",
       "b.md": "fox\n1\n2\nfox",
@@ -104,7 +104,7 @@ describe.each([
     expect(await grep("fox", folder, { ...paths, globs: ["**/*.{ts,tsx}", "!c.*"] })).toEqual(found("./a.ts"));
   });
 
-  test("matches lines that end with CRLF like those that end with LF", async () => {
+  test("matches CRLF lines like LF lines", async () => {
     const folder = await tree({ "dos.txt": "one fox\r\ntwo.\r\n\r\nthree\r\n", "unix.txt": "one fox\ntwo.\n" });
     const dos = { globs: ["dos.txt"] };
     expect(await grep("fox$", folder)).toEqual(found("./dos.txt:1:one fox", "./unix.txt:1:one fox"));

@@ -59,7 +59,7 @@ describe.each([
   const glob = (folder: string, include: readonly string[], changes: Partial<GlobQuery> = {}) =>
     search.glob({ folder, include, exclude: [], limit: 1000, ...changes }, new AbortController().signal);
 
-  test("finds lines as .gitignore says, hidden files too, sorted by path", async () => {
+  test("finds lines respecting .gitignore, in hidden files too, sorted by path", async () => {
     expect(await grep("fox", await tree(sample))).toEqual(
       found([
         "./.hidden/fox.txt:1:a hidden fox",
@@ -79,14 +79,14 @@ describe.each([
     );
   });
 
-  test("lists only paths when asked", async () => {
+  test("lists only paths on request", async () => {
     const folder = await tree(sample);
     expect(await grep("fox", folder, { mode: "file_paths", globs: ["*.ts", "a/**/*.md"] })).toEqual(
       found(["./a/deep/fox.md", "./a/fox.ts"]),
     );
   });
 
-  test("writes lines with and without numbers, and context as ripgrep does", async () => {
+  test("prints lines with and without numbers, and context as ripgrep does", async () => {
     const path = join(await tree(sample), "a");
     const globs = ["fox.ts"];
     expect(await grep("again|Fox", path, { globs, lineNumbers: false })).toEqual(
@@ -100,12 +100,12 @@ describe.each([
     );
   });
 
-  test("puts a separator between files when there is context", async () => {
+  test("puts a separator between files if there is context", async () => {
     const folder = await tree({ "a.txt": "x\n", "b.txt": "x\n" });
     expect(await grep("x", folder, { after: 1 })).toEqual(found(["./a.txt:1:x", "--", "./b.txt:1:x"]));
   });
 
-  test("knows case, plain text and matches over several lines", async () => {
+  test("supports case, plain text and multi-line matches", async () => {
     const folder = await tree({ "x.txt": "a.b\nA.B\naxb\n(\n" });
     expect(await grep("A.B", folder, { caseInsensitive: true })).toEqual(
       found(["./x.txt:1:a.b", "./x.txt:2:A.B", "./x.txt:3:axb"]),
@@ -121,7 +121,7 @@ describe.each([
     expect(await grep("fox", join(folder, "-n"), { globs: ["*.ts"] })).toEqual(found(["./-n:1:dash fox"]));
   });
 
-  test("takes no word of a query for an option", async () => {
+  test("takes no word of a query as an option", async () => {
     const folder = await tree({ "x.txt": "-v --files --pre=touch\n", "y.txt": "nothing\n" });
     for (const pattern of ["-v", "--files", "--pre=touch", "-e"]) {
       const expected = pattern === "-e" ? [] : ["./x.txt:1:-v --files --pre=touch"];
@@ -132,7 +132,7 @@ describe.each([
     expect(await glob(folder, ["--files", "-x"], { exclude: ["--follow"] })).toEqual(found([]));
   });
 
-  test("stops at the limit and says that there is more", async () => {
+  test("stops at the limit and reports that there is more", async () => {
     const folder = await tree({ "a.txt": "x\nx\nx\n", "b.txt": "x\n" });
     expect(await grep("x", folder, { limit: 2 })).toEqual(found(["./a.txt:1:x", "./a.txt:2:x"], true));
     expect((await grep("x", folder, { limit: 4 })).truncated).toBe(false);
@@ -141,7 +141,7 @@ describe.each([
     expect(await glob(folder, ["*"], { limit: 2 })).toEqual(found(["./a.txt", "./b.txt"]));
   });
 
-  test("knows file types, and leaves out what a glob excludes", async () => {
+  test("supports file types and exclude globs", async () => {
     const folder = await tree({ "a.ts": "x\n", "b.py": "x\n", "sub/c.ts": "x\n", "sub/d.ts": "x\n", "e.rs": "x\n" });
     const paths = { mode: "file_paths" } as const;
     expect(await grep("x", folder, { ...paths, fileType: "ts" })).toEqual(
@@ -156,7 +156,7 @@ describe.each([
     );
   });
 
-  test("rejects with words when the query is wrong", async () => {
+  test("rejects an invalid query with a message", async () => {
     const folder = await tree({ "a.txt": "x\n" });
     await expect(grep("(unclosed", folder)).rejects.toThrow(
       /^(regex parse error: unclosed group|.*Unterminated group)$/,
@@ -176,7 +176,7 @@ describe.each([
     expect(await grep("x", folder)).toEqual(found(["./a.txt:1:x"]));
   });
 
-  test("passes over binary files and links", async () => {
+  test("skips binary files and links", async () => {
     const folder = await tree({ "text.txt": "x\n", "binary.bin": "\0\0\0x\n" });
     await symlink("text.txt", join(folder, "link.txt"));
     expect(await grep("x", folder)).toEqual(found(["./text.txt:1:x"]));
@@ -190,7 +190,7 @@ describe.each([
     expect(lines[0]).toMatch(/^\.\/long\.txt:1:needley{1990,1994}( \[.*\])?$/);
   });
 
-  test("finds files by name as .gitignore says, several patterns at once", async () => {
+  test("finds files by name respecting .gitignore, with several patterns at once", async () => {
     const folder = await tree(sample);
     expect(await glob(folder, ["*.ts", "**/*.log"])).toEqual(found(["./a/fox.ts", "./kept.log"]));
     expect(await glob(folder, ["a/**"])).toEqual(
@@ -201,7 +201,7 @@ describe.each([
     expect(await glob(folder, ["nothing-like-it"])).toEqual(found([]));
   });
 
-  test("does not begin when it is aborted already", async () => {
+  test("does not begin if it is already aborted", async () => {
     const folder = await tree({ "a.txt": "x\n" });
     const signal = AbortSignal.abort();
     await expect(search.grep({ ...everything, pattern: "x", path: folder }, signal)).rejects.toThrow("aborted");
@@ -210,7 +210,7 @@ describe.each([
 });
 
 describe("the ripgrep process", () => {
-  /** Stands in for a ripgrep that finds something and then searches on for a very long time. */
+  /** A stand-in for a ripgrep that finds something and then keeps searching. */
   async function slowSearch(nap: string, lines: number) {
     const folder = await tree({
       rg: `#!/bin/sh\nfor i in $(seq ${lines}); do printf '././%s\\0' "$i"; done\nexec sleep ${nap}\n`,
@@ -238,17 +238,17 @@ describe("the ripgrep process", () => {
     expect(await eventually(() => processesWith(nap).length === 0)).toBe(true);
   });
 
-  test("that cannot be started is an error", async () => {
+  test("is an error if it cannot start", async () => {
     const search = createSearch({ locate: async () => "/nowhere/rg" });
     const query = { folder: await tempFolder(), include: [], exclude: [], limit: 2 };
     await expect(search.glob(query, new AbortController().signal)).rejects.toThrow("ENOENT");
   });
 
-  test("is the one that comes with us", async () => {
+  test("is the bundled one", async () => {
     expect(await locateRipgrep()).toMatch(/node_modules\/@vscode\/ripgrep.*\/rg$/);
   });
 
-  test("reads no configuration of the user's", async () => {
+  test("reads no configuration of the user", async () => {
     const folder = await tree({ "a.txt": "x\n", config: "--files-without-match\n" });
     const before = process.env.RIPGREP_CONFIG_PATH;
     process.env.RIPGREP_CONFIG_PATH = join(folder, "config");

@@ -7,7 +7,7 @@ import { onTestFinished } from "vitest";
 import type { CommandResult, CommandSpec } from "../../src/engine/ports.ts";
 import { createProcesses } from "../../src/host/processes/processes.ts";
 
-/** A fresh folder that is gone when the test is over. */
+/** A fresh folder that is removed after the test. */
 export async function tempFolder(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "tinman-host-")));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -16,7 +16,7 @@ export async function tempFolder(): Promise<string> {
 
 let tags = 0;
 
-/** A duration for `sleep` that nobody else uses, so that its processes can be found. */
+/** A unique duration for `sleep`, so that its processes can be found. */
 export function longNap(): string {
   tags += 1;
   return `1${process.pid}.${String(tags).padStart(4, "0")}`;
@@ -34,7 +34,7 @@ function pids(): string[] {
   return readdirSync("/proc").filter((name) => /^\d+$/.test(name));
 }
 
-/** Command lines of living processes that hold `tag` as an argument. */
+/** Command lines of running processes with `tag` as an argument. */
 export function processesWith(tag: string): string[] {
   return pids()
     .map((pid) => readProcess(pid, "cmdline").split("\0"))
@@ -42,7 +42,7 @@ export function processesWith(tag: string): string[] {
     .map((args) => args.join(" ").trim());
 }
 
-/** Command lines of living processes of a group. */
+/** Command lines of running processes of a group. */
 export function processesOfGroup(group: number): string[] {
   return pids()
     .filter((pid) => {
@@ -54,7 +54,7 @@ export function processesOfGroup(group: number): string[] {
     .map((pid) => readProcess(pid, "cmdline").replaceAll("\0", " "));
 }
 
-/** Waits until it holds, and gives up after ten seconds. */
+/** Waits until a condition holds, for at most ten seconds. */
 export async function eventually(holds: () => boolean): Promise<boolean> {
   for (let tries = 0; tries < 500; tries += 1) {
     if (holds()) return true;
@@ -63,7 +63,7 @@ export async function eventually(holds: () => boolean): Promise<boolean> {
   return false;
 }
 
-/** Runs a command with this process's environment, in a folder of its own unless said. */
+/** Runs a command with this process's environment, by default in a folder of its own. */
 export async function runCommand(
   command: string,
   changes: Partial<CommandSpec> & { readonly signal?: AbortSignal } = {},
@@ -84,7 +84,7 @@ export async function runCommand(
   );
 }
 
-/** The result of a command that said all this, and nothing was left out. */
+/** The result of a command with this complete output. */
 export function saying(text: string, end: CommandResult["end"] = { type: "exit", code: 0 }): CommandResult {
   return { end, head: text, tail: "", skippedBytes: 0, skippedLines: 0, totalBytes: Buffer.byteLength(text) };
 }

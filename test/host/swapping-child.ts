@@ -1,6 +1,6 @@
 import { renameSync, rmSync, symlinkSync, unlinkSync } from "node:fs";
 
-/** Run as a process of its own: puts a link in the place of a folder and the folder back, until its input ends. */
+/** A separate process: swaps a folder for a link and back until its input ends. */
 const [folder = "", target = ""] = process.argv.slice(2);
 const aside = `${folder}-aside`;
 
@@ -10,7 +10,7 @@ function putBack(): void {
       renameSync(aside, folder);
       return;
     } catch {
-      // Somebody made the folder while it was missing, and may be at it still.
+      // Another process created the folder while it was missing, and may still use it.
       try {
         rmSync(folder, { recursive: true, force: true });
       } catch {}

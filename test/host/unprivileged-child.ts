@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { createFiles } from "../../src/host/files/files.ts";
 
 /**
- * Run as a process of its own in a folder that holds `theirs` (another user's) and `open` (theirs, writable for all): gives
- * up root's rights, writes to every file, and prints what became of it.
+ * A separate process in a folder with `theirs` (another user's) and `open` (theirs, writable for all): drops root's
+ * rights, writes to every file, and prints the results.
  */
 const [folder = ""] = process.argv.slice(2);
 if (process.getuid?.() === 0) {

@@ -6,7 +6,7 @@ import { patient, testNetwork } from "../net/support.ts";
 export const timeouts = { ...patient, overallMs: 25_000 };
 export const asking = { maxBytes: 1000, accept: "text/html" };
 
-/** Names and the addresses they lead to; `asked` says what was looked up. */
+/** Names with their addresses; `asked`: the names looked up. */
 export function names(table: Readonly<Record<string, readonly string[]>>) {
   const asked: string[] = [];
   const lookUpAll = async (name: string) => {

@@ -19,7 +19,7 @@ async function place(): Promise<{ folder: string; file: string; unfinishedDir: s
   return { folder, file, unfinishedDir: join(base, "unfinished") };
 }
 
-/** Node has no way to extended attributes. "none" without Python, or on a file system that has none. */
+/** Node has no access to extended attributes. "none" without Python, or on a file system without them. */
 function python(code: string, ...args: readonly string[]): string {
   try {
     return execFileSync("python3", ["-c", code, ...args], { encoding: "utf8", stdio: "pipe" }).trim();
@@ -28,8 +28,8 @@ function python(code: string, ...args: readonly string[]): string {
   }
 }
 
-describe("a file that is there", () => {
-  test("stays the same file: owner, mode, hard links and extended attributes", async () => {
+describe("an existing file", () => {
+  test("keeps owner, mode, hard links and extended attributes", async () => {
     const { folder, file, unfinishedDir } = await place();
     const files = createFiles({ unfinishedDir });
     await link(file, join(folder, "second-name"));
@@ -57,7 +57,7 @@ describe("a file that is there", () => {
     expect([await readdir(folder), await readdir(unfinishedDir)]).toEqual([["file", "second-name"], []]);
   });
 
-  test("has another version after every write, however quick", async () => {
+  test("has another version after every write, however fast", async () => {
     const { file, unfinishedDir } = await place();
     const files = createFiles({ unfinishedDir });
     const versions = new Set<string>();
@@ -65,7 +65,7 @@ describe("a file that is there", () => {
     expect(versions.size).toBe(20);
   });
 
-  test("is refused when its mode lets nobody write, root included", async () => {
+  test("is rejected if its mode has no write permission, even for root", async () => {
     const { file, unfinishedDir } = await place();
     const files = createFiles({ unfinishedDir });
     await chmod(file, 0o444);
@@ -77,7 +77,7 @@ describe("a file that is there", () => {
     expect([await readFile(file, "utf8"), (await stat(file)).mode & 0o777]).toEqual(["old text", 0o444]);
   });
 
-  test("is refused to a user who may not write it, and written by one who only may not write its folder", async () => {
+  test("is rejected for a user without write permission, but only its own permission counts", async () => {
     const base = await tempFolder();
     await chmod(base, 0o755);
     await mkdir(join(base, "sealed"), { mode: 0o777 });
@@ -85,7 +85,7 @@ describe("a file that is there", () => {
     await writeFile(join(base, "theirs"), "old");
     await writeFile(join(base, "open"), "old");
     await chmod(join(base, "open"), 0o666);
-    // Without root nobody else's files can be made, and one's own are read-only by their mode alone.
+    // Without root, other users' files cannot be created, and own ones are read-only only by mode.
     if (!isRoot) await chmod(join(base, "theirs"), 0o400);
     const program = await bundleForChild(join(import.meta.dirname, "unprivileged-child.ts"), await tempFolder());
     const { stdout } = await promisify(execFile)(process.execPath, [program, base]);
@@ -103,7 +103,7 @@ describe("a file that is there", () => {
     expect([await readFile(join(base, "open"), "utf8"), open.uid]).toEqual(["new", process.getuid?.()]);
   });
 
-  test("may be mounted on its own, as containers do", async ({ skip }) => {
+  test("can be a mount of its own, as in containers", async ({ skip }) => {
     const { folder, file, unfinishedDir } = await place();
     const mounted = join(folder, "mounted");
     await writeFile(mounted, "");
@@ -118,8 +118,8 @@ describe("a file that is there", () => {
   });
 });
 
-describe("the new text is kept whole until it is in place", () => {
-  test("when the process is killed in the middle, and can be found", async () => {
+describe("stores the whole new text until it is in place", () => {
+  test("if the process is killed in the middle, and it can be found", async () => {
     const { folder, file, unfinishedDir } = await place();
     const program = await bundleForChild(join(import.meta.dirname, "killed-child.ts"), await tempFolder());
     const run = promisify(execFile)(process.execPath, [program, file, unfinishedDir, "new text, and more of it"]);
@@ -131,7 +131,7 @@ describe("the new text is kept whole until it is in place", () => {
     expect((await stat(left?.copy ?? "")).mode & 0o777).toBe(0o600);
   });
 
-  test("and a disk that is full leaves the file as it was", async ({ skip }) => {
+  test("and a full disk leaves the file unchanged", async ({ skip }) => {
     const { file, folder, unfinishedDir } = await place();
     const small = join(folder, "small");
     await mkdir(small);
@@ -152,7 +152,7 @@ describe("the new text is kept whole until it is in place", () => {
     expect([await readFile(file, "utf8"), await unfinishedWrites(join(small, "unfinished"))]).toEqual(["old text", []]);
   });
 
-  test("and so many writers of one process leave one of their texts", async () => {
+  test("and parallel writers of one process leave one of their texts", async () => {
     const { file, unfinishedDir } = await place();
     const files = createFiles({ unfinishedDir });
     const texts = Array.from({ length: 20 }, (_, index) => `${index}\n`.repeat(1_000 * (1 + (index % 7))));
@@ -162,8 +162,8 @@ describe("the new text is kept whole until it is in place", () => {
   });
 });
 
-describe("after a stop nothing is written", () => {
-  test("neither to a file that is there nor to a new one", async () => {
+describe("after an abort, nothing is written", () => {
+  test("neither to an existing file nor to a new one", async () => {
     const { folder, file, unfinishedDir } = await place();
     const files = createFiles({ unfinishedDir });
     const signal = AbortSignal.abort();
@@ -174,7 +174,7 @@ describe("after a stop nothing is written", () => {
     expect([await readFile(file, "utf8"), await readdir(folder)]).toEqual(["old text", ["file"]]);
   });
 
-  test("also when it comes while the text is being stored beside", async () => {
+  test("even if it comes while the text is being stored elsewhere", async () => {
     const { folder, file, unfinishedDir } = await place();
     const files = createFiles({ unfinishedDir });
     const stop = new AbortController();
@@ -190,7 +190,7 @@ describe("after a stop nothing is written", () => {
 });
 
 describe("moving", () => {
-  test("gives the same file another name, and makes its folders", async () => {
+  test("renames the same file, and creates its folders", async () => {
     const { folder, file, unfinishedDir } = await place();
     const files = createFiles({ unfinishedDir });
     await chmod(file, 0o751);
@@ -210,21 +210,21 @@ describe("moving", () => {
     const end = (from: string, to: string) => files.move(from, to).catch((error: Error) => error.message);
     expect([await end(file, other), await end(other, join(folder, "x")), await end(folder, `${folder}-2`)]).toEqual([
       `EEXIST: file already exists, rename '${other}'`,
-      `${other} leads somewhere else than when it was decided on. Nothing was moved.`,
+      `${other} leads to another place since it was allowed. Nothing was moved.`,
       `EISDIR: illegal operation on a directory, move '${folder}'`,
     ]);
     expect(await readdir(folder)).toEqual(["file", "other"]);
   });
 });
 
-test("a folder that cannot be written to is named, not the temporary file", async () => {
+test("names an unwritable folder, not the temporary file", async () => {
   const { folder, unfinishedDir } = await place();
   const long = join(folder, "x".repeat(300));
   await expect(createFiles({ unfinishedDir }).write(long, "x")).rejects.toThrow(`'${long}'`);
   expect(await readdir(folder)).toEqual(["file"]);
 });
 
-test("a copy that a crash left does not get in the way of the next write", async () => {
+test("a copy left by a crash does not block the next write", async () => {
   const { file, unfinishedDir } = await place();
   await mkdir(unfinishedDir);
   await (await open(join(unfinishedDir, "not-ours"), "w")).close();

@@ -73,7 +73,7 @@ describe("a model that stays overloaded", () => {
     });
   });
 
-  test("is asked again five minutes later", async () => {
+  test("is used again five minutes later", async () => {
     const place = bench({
       a: { replies: [{ ...busy, times: 4 }, answers("From a.")] },
       b: { replies: [answers("From b.")] },
@@ -115,7 +115,7 @@ describe("a model that stays overloaded", () => {
   });
 });
 
-test("fallbacks that cannot take the request are named, and the next is asked", async () => {
+test("fallbacks that cannot take the request are named, and the next is used", async () => {
   const small = { model: { contextWindow: 1_000 }, replies: [answers("From small.")] };
   const { outcomes, told } = await asked(
     bench(

@@ -9,7 +9,7 @@ import type {
 } from "../../src/engine/message.ts";
 import type { Clock, ModelEvent, ModelPort, ModelRequest, ToolSpec } from "../../src/engine/ports.ts";
 
-/** Fires timers at once and records their durations; but not the timers that only watch. */
+/** Fires timers at once and records their durations, except timers that only watch. */
 export function instantClock(): Clock & { readonly pauses: readonly number[] } {
   const pauses: number[] = [];
   let now = 1_000;

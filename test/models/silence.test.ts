@@ -12,7 +12,10 @@ const end: ModelEvent = { type: "end", stop: "end" };
 const sign: Move = { type: "sign" };
 const wait = (seconds: number): Move => ({ type: "wait", ms: seconds * 1_000 });
 
-/** Plays one list of moves for each attempt, on a clock that only moves with `wait`. Behind the list it is silent until aborted. */
+/**
+ * Plays one list of moves per attempt, on a clock that moves only with `wait`. After the list it is silent until
+ * aborted.
+ */
 async function played(
   lists: readonly (readonly Move[])[],
   options: Parameters<typeof withRetries>[2] = {},
@@ -63,7 +66,7 @@ describe("a model", () => {
     expect(waiting).toBe(0);
   });
 
-  test("that never answers is asked once more", async () => {
+  test("is called once more if it never answers", async () => {
     const { events, attempts } = await played([[], []]);
     expect(events).toEqual([
       {
@@ -77,13 +80,13 @@ describe("a model", () => {
     expect(attempts).toBe(2);
   });
 
-  test("that falls silent is asked once more, and continues", async () => {
+  test("is called once more if it falls silent, and continues", async () => {
     const { events } = await played([[text], [text, end]]);
     expect(events.map(({ type }) => type)).toEqual(["text", "retry", "text", "end"]);
     expect(events[1]).toMatchObject({ failure: { message: stalled } });
   });
 
-  test("that sends keep-alives can take longer, but not without end", async () => {
+  test("can take longer with keep-alives, but not forever", async () => {
     const alive = [sign, wait(100), sign, wait(100), sign, wait(90), text, end];
     expect((await played([alive])).events).toEqual([text, end]);
     const lists = [[...Array.from({ length: 5 }, () => [wait(100), sign]).flat()], [text, end]];

@@ -86,6 +86,6 @@ test.each([
   "./unpack.sh && tar xf a.tar",
   "GIT_WORK_TREE=/tmp/x git checkout -f",
   "shopt -s nocaseglob; ls *.MD",
-])("%s needs no yes at high", async (command) => {
+])("%s needs no approval at high", async (command) => {
   expect(await verdict(command)).toMatch(/^allow /);
 });

@@ -104,12 +104,12 @@ describe("every word that the shell expands", () => {
     "source ../home/.pro*",
     "for f in ../home/.pro*; do echo x >> $f; done",
     "echo x > {../home/.pro*,a}",
-  ])("%s meets a protected place", async (command) => {
+  ])("%s includes a protected place", async (command) => {
     expect(await decided(command)).toMatch(asked);
   });
 
   test.each(["echo x > src/a.*", "cd sr?; echo x > b.ts", "cd settings/*; ls > out.txt", "unknownprog --file=src/*"])(
-    "%s meets none",
+    "%s includes none",
     async (command) => {
       expect(await decided(command)).toMatch(/^allow /);
     },

@@ -60,7 +60,7 @@ describe("allow", () => {
     expect(allowingRule(somewhere, allow)).toBeUndefined();
   });
 
-  test("never what is no simple command, or cannot be read", () => {
+  test("never applies to anything unreadable or not a simple command", () => {
     const allow = rules({ allow: [["make", "*"], ["*"], [""], []] });
     for (const odd of [part(undefined), part([]), part(["make"], { kind: "unreadable" }), part([undefined])])
       expect(allowingRule(odd, allow)).toBeUndefined();

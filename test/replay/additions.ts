@@ -26,7 +26,7 @@ const servedHere = [
   "droid.rename_session",
 ];
 
-/* What we send beyond what was seen. */
+/* Our additions to what was seen. */
 
 export const additions: readonly Reason[] = [
   {

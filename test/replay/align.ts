@@ -3,9 +3,9 @@ import type { Received } from "../fakes/rpc/wire.ts";
 
 export interface Line {
   readonly message: Received;
-  /** The id of the request that a response answers, be it null there, and to which settings belong that it brings along. */
+  /** The id of the request that a response answers, even if null there, or that settings belong to. */
   readonly answers?: string;
-  /** The id of the request that brought the prompt of the turn. */
+  /** The id of the request with the turn's prompt. */
   readonly turn?: string;
 }
 
@@ -17,12 +17,12 @@ export type Difference = Omit<Line, "message"> & { readonly kind: string } & (
         readonly path: string;
         readonly theirs: unknown;
         readonly ours: unknown;
-        /** The two messages, whole. */
+        /** The two messages, complete. */
         readonly messages: readonly [theirs: Received, ours: Received];
       }
   );
 
-/** Which message it is, apart from what it says: only messages of one kind are compared with each other. */
+/** A message's kind, apart from its content: only messages of one kind are compared. */
 export function kindOf({ type, method, params }: Received): string {
   if (type !== "notification") return type === "request" ? `request ${method}` : String(type);
   const notice = params?.notification ?? { type: "none" };
@@ -34,7 +34,7 @@ export function kindOf({ type, method, params }: Received): string {
   return part === undefined ? notice.type : `${notice.type} ${part}`;
 }
 
-/** What a message is about: two of one kind with different subjects are not each other's counterpart. */
+/** A message's subject: two of one kind with different subjects are not counterparts. */
 function subjectOf({ message, answers }: Line): string | undefined {
   const { type, params } = message;
   if (type === "response") return answers;
@@ -62,8 +62,8 @@ function areCounterparts(theirs: Line, ours: Line): boolean {
 }
 
 /**
- * Every difference between the lines of two servers, told by the best alignment of the two. Only what can be known again is
- * moved; a state, say, that comes elsewhere is missing here and extra there.
+ * Every difference between two servers' lines, by their best alignment. Only identifiable messages count as moved; a
+ * state elsewhere, for example, is missing here and extra there.
  */
 export function differencesOf(theirs: readonly Line[], ours: readonly Line[]): readonly Difference[] {
   const pairs = alignmentOf(theirs, ours);
@@ -88,10 +88,10 @@ export function differencesOf(theirs: readonly Line[], ours: readonly Line[]): r
   return found;
 }
 
-/** These come when they come: nothing is held in its place by them. */
+/** Their time varies, so they hold nothing in place. */
 const loose = new Set(["session_token_usage_changed", "mcp_status_changed"]);
 
-/** What a pair is worth: messages that are about something hold the others in their places. */
+/** The weight of a pair: messages with a subject hold the others in place. */
 function worth(theirs: Line, ours: Line): number {
   const isEqual = isDeepStrictEqual(theirs.message, ours.message);
   if (!isEqual && !areCounterparts(theirs, ours)) return 0;
@@ -100,7 +100,7 @@ function worth(theirs: Line, ours: Line): number {
   return isEqual ? 16 : 12;
 }
 
-/** Pairs of indices, in order: those that are worth most together. */
+/** Pairs of indices in order, with the highest total weight. */
 function alignmentOf(theirs: readonly Line[], ours: readonly Line[]): readonly (readonly [number, number])[] {
   const scores = theirs.map((one) => ours.map((other) => worth(one, other)));
   const score = (i: number, j: number): number => scores[i]?.[j] ?? 0;

@@ -37,10 +37,7 @@ import {
 } from "../../src/protocol/droid/words.ts";
 import { z } from "../../src/protocol/droid/zod.ts";
 
-/*
- * The protocol as any server may send it. The other schemas are exact for what we send. These extend them with whatever else
- * has been seen on the wire, so our own messages also match.
- */
+/* The protocol as any server may send it: our exact schemas, extended with everything else seen on the wire. */
 
 const [base64Source, textSource] = documentBlock.shape.source.options;
 const stored = { path: z.string().optional() };
@@ -191,8 +188,8 @@ const anyRequest = z.discriminatedUnion("method", [
 ]);
 
 /**
- * The schema of a server's line: a notification, a request, or a response to `method`. `undefined` for a method whose result
- * has never been seen.
+ * The schema of a server's line: a notification, a request, or a response to `method`. `undefined` for a method without
+ * a known result.
  */
 export function anyServerSchema(
   kind: "notification" | "request" | "error" | "result",

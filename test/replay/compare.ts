@@ -8,22 +8,22 @@ import type { Played } from "./player.ts";
 import type { Trace } from "./trace.ts";
 import { clientMessages } from "./trace.ts";
 
-/** A difference, and what a reason may want to know of the place where it was found. */
+/** A difference with its context, for the reasons. */
 export type Found = Difference & {
   readonly trace: string;
-  /** Which one we speak in this process. */
+  /** The dialect that we speak in this process. */
   readonly dialect: "early" | "later";
-  /** The request to which a response, or settings that come with it, belong. */
+  /** The request that a response, or settings with it, belong to. */
   readonly request?: Received;
-  /** In what words we refused that request, if we did. */
+  /** Our error message for that request, if any. */
   readonly refusal?: string;
-  /** Whether permission for a call was asked for in this turn, by each side. */
+  /** Whether each side asked for permission for a call in this turn. */
   readonly asked: { readonly byThem: boolean; readonly byUs: boolean };
-  /** We say it all the same, though not here: the very same message, or other settings that come with the same request. */
+  /** We do send it elsewhere: the same message, or other settings for the same request. */
   readonly isSaid: boolean;
 };
 
-/** Everything in which our side of a trace is not theirs. */
+/** All differences between our side of a trace and theirs. */
 export function compare(trace: Trace, played: Played): readonly Found[] {
   const steps = trace.runs.flatMap((run) => run.steps);
   const theirs = createNormaliser({}, steps);
@@ -61,7 +61,7 @@ function hasAsked(lines: readonly Line[], turn: string | undefined): boolean {
   return lines.some(({ message, turn: one }) => message.type === "request" && one === turn);
 }
 
-/** By the settings of the first session that was opened; later ones cannot change it. */
+/** By the settings of the first session; later ones cannot change it. */
 function dialectOf(received: readonly Received[]): "early" | "later" {
   const settings = received.find(({ result }) => result?.settings !== undefined)?.result?.settings as
     | object

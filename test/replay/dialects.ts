@@ -7,7 +7,7 @@ function namesLevel(request: Found["request"]): boolean {
   return ["autonomyLevel", "autonomyMode", "interactionMode"].some((key) => key in params);
 }
 
-/** The word of the early dialect for what the request asked for; of a session that is loaded, for what theirs has. */
+/** The early dialect's word for what was requested; for a loaded session, what theirs has. */
 const isEarlyWord: Predicate = (found) => {
   if (found.what !== "changed") return false;
   const { autonomyLevel, autonomyMode, interactionMode } = found.request?.params ?? {};
@@ -31,7 +31,7 @@ const checkedMethods = [
   "droid.update_session_settings",
 ];
 
-/* Rows of the table of dialects: what was seen is neither of the two that we speak, but near the later one. */
+/* Rows of the dialect table: the observed dialect is neither of ours, but close to the later one. */
 
 export const dialects: readonly Reason[] = [
   {

@@ -47,7 +47,7 @@ const notThereYet = [
 const isSameId: Predicate = all(inTraces("04_parallel_once"), inTurn("5"));
 const isUnknownMode = (mode: unknown): boolean => ["agi", "mission", "bogus"].includes(String(mode));
 const unusable = "The working directory (cwd) cannot be used.";
-/** We answered the request to which it belongs with an error that begins so. */
+/** We answered its request with an error that starts like this. */
 const refusedWith =
   (...starts: readonly string[]): Predicate =>
   ({ refusal, request }) =>
@@ -70,7 +70,7 @@ const begins =
   (theirs: unknown, ours: unknown): boolean =>
     String(theirs).startsWith(theirStart) && String(ours).startsWith(ourStart);
 
-/* Differences that stand in docs/stream-jsonrpc.md: under "Differences from droid exec", "Not there yet" or where the subject is described. */
+/* Differences documented in docs/stream-jsonrpc.md ("Differences from droid exec", "Not there yet", or by subject). */
 
 export const documented: readonly Reason[] = [
   {

@@ -5,13 +5,13 @@ import { clientMessages } from "./trace.ts";
 
 type Normalise = (messages: readonly Received[]) => readonly Received[];
 
-/** What a trace's server sent in one process, and how the process ended. */
+/** The lines of a trace's server in one process, and how the process ended. */
 export function theirLines({ steps, end }: Run, normalise: Normalise): readonly Line[] {
   const answers: (string | undefined)[] = [];
   const messages: Received[] = [];
   let last: string | undefined;
   for (const step of steps) {
-    // Their clients wait for each answer, so one without an id belongs to what was sent last.
+    // Their clients wait for each response, so one without an id belongs to the last request.
     if (step.by === "client") last = idOf(clientMessages([step])[0]);
     if (step.by !== "server") continue;
     messages.push(step.message);
@@ -20,7 +20,7 @@ export function theirLines({ steps, end }: Run, normalise: Normalise): readonly 
   return linesOf(normalise(messages), answers, end);
 }
 
-/** The same of ours, without the progress of commands: how often it is told is a matter of time. */
+/** The same of ours, without commands' progress, whose frequency varies. */
 export function ourLines(received: readonly Received[], end: End, normalise: Normalise): readonly Line[] {
   const messages = received.filter(({ params }) => params?.notification?.type !== "tool_progress_update");
   const answers = messages.map((message) => {
@@ -41,7 +41,7 @@ function linesOf(messages: readonly Received[], answers: readonly (string | unde
   return [...lines, { message: { type: "end of the process", ...end } }];
 }
 
-/** A turn begins with a state, which comes before the message that says whose turn it is, and ends with `idle`. */
+/** A turn starts with a state, before the message that names it, and ends with `idle`. */
 function turnsOf(messages: readonly Received[]): readonly (string | undefined)[] {
   let turn: string | undefined;
   let isIdle = true;

@@ -1,25 +1,25 @@
 import type { Notice, Received } from "../fakes/rpc/wire.ts";
 import { noticesIn } from "../fakes/rpc/wire.ts";
 
-/** How far a server has come, as far as a client can see it. */
+/** How far a server has come, as seen by a client. */
 export interface Marks {
   readonly responses: number;
   readonly idles: number;
-  /** Ids of requests that were answered with an error. */
+  /** Ids of requests that got an error. */
   readonly refused: ReadonlySet<string>;
   /** Ids of prompts that joined the conversation. */
   readonly taken: ReadonlySet<string>;
-  /** Requests of the server in the turn under way. */
+  /** Requests of the server in the current turn. */
   readonly asked: readonly string[];
-  /** Pieces of text of the message that is being written, 0 when none is. */
+  /** Deltas of the current message, 0 without one. */
   readonly pieces: number;
-  /** A call of the last reply runs. */
+  /** A call of the last reply is running. */
   readonly isWorking: boolean;
-  /** The tokens of the last reply have been told. */
+  /** The last reply's tokens have been reported. */
   readonly isUsageTold: boolean;
   /** The running command has printed something. */
   readonly hasPrinted: boolean;
-  /** The text of the prompt whose turn is under way. */
+  /** The prompt of the current turn. */
   readonly prompt: string;
 }
 
@@ -28,7 +28,10 @@ export interface MarkReader {
   marks(): Marks;
 }
 
-/** Reads one server's lines. `ownAnswers` says how many answers a request id may get: further ones are not counted. */
+/**
+ * Reads one server's lines. `ownAnswers`: the number of responses that a request id can get; further ones are not
+ * counted.
+ */
 export function createMarkReader(ownAnswers: (id: string) => number = () => Number.POSITIVE_INFINITY): MarkReader {
   const answers = new Map<string, number>();
   const refused = new Set<string>();

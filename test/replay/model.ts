@@ -2,22 +2,22 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** One part of an answer, as prompts of the form `SCRIPT#nonce:[[part, …], …]` write it; an inner list is one answer. */
+/** One part of an answer, from prompts of the form `SCRIPT#nonce:[[part, …], …]`; an inner list is one answer. */
 interface Part {
   readonly text?: string;
   readonly chunks?: readonly string[];
   readonly reasoning?: readonly string[];
-  /** In which key of the delta the reasoning comes. */
+  /** The delta's key with the reasoning. */
   readonly field?: string;
   readonly tool?: string;
   readonly args?: unknown;
   readonly id?: string;
-  /** In how many pieces the arguments come. */
+  /** Number of pieces for the arguments. */
   readonly split?: number;
   readonly http?: number;
   readonly cut?: boolean;
   readonly finish?: string;
-  /** Milliseconds: of the wire alone, nothing here waits for them. */
+  /** Milliseconds on the wire only; nothing here waits for them. */
   readonly delay?: number;
   readonly every?: number;
 }
@@ -25,7 +25,7 @@ interface Part {
 export interface ScriptedModel {
   /** `host:port`. */
   readonly address: string;
-  /** The answer to this prompt stops after so many pieces of text, until it is allowed more, or all. */
+  /** The answer to this prompt stops after this many pieces of text, until more are allowed. */
   holdAfter(prompt: string, pieces: number): void;
   /** No answer is held any more. */
   release(): void;
@@ -35,8 +35,8 @@ export interface ScriptedModel {
 const plain: readonly Part[] = [{ text: "OK from fake model." }];
 
 /**
- * A model on loopback that reads what it shall say from the prompt: the n-th request with a prompt gets its n-th answer. It
- * never waits by the clock; where a trace's client did something in the middle of an answer, the player holds the answer there.
+ * A loopback model that reads its script from the prompt: the n-th request with a prompt gets its n-th answer. It never
+ * waits by the clock; the player holds answers where a trace's client acted.
  */
 export async function startScriptedModel(): Promise<ScriptedModel> {
   const asked = new Map<string, number>();
@@ -109,7 +109,7 @@ function createHold(): Hold {
       wake();
     },
     pass: async (event) => {
-      // What follows the last allowed piece must wait, too: it may be the end of the answer.
+      // What follows the last allowed piece must wait, too, because it can be the end of the answer.
       while (passed >= limit) {
         await new Promise<void>((resolve) => {
           wake = resolve;
@@ -133,7 +133,7 @@ const chunk = (delta: object, finish: string | null = null): object => ({
   choices: [{ index: 0, delta, finish_reason: finish }],
 });
 const usage = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
-/** To whoever only looks at the address, as FetchUrl does; the number is the one that the traces' model had reached. */
+/** For plain requests, such as FetchUrl's; the number is the one that the traces' model had reached. */
 const wholeAnswer = {
   id: "chatcmpl-72",
   object: "chat.completion",
@@ -169,7 +169,7 @@ function* eventsOf(parts: readonly Part[], request: number): Generator<Event | "
   yield other("[DONE]");
 }
 
-/** Each with the space behind it. */
+/** Each with its trailing space. */
 function wordsOf(text = ""): readonly string[] {
   return text.match(/\S+\s*|^\s+/g) ?? [];
 }
@@ -179,7 +179,7 @@ function piecesOf(text: string, count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => text.slice(index * size, (index + 1) * size));
 }
 
-/** The last thing that the user said, without what the program says beside it. */
+/** The user's last text, without the program's additions. */
 function promptOf(body: string): string {
   const { messages } = JSON.parse(body) as { messages: readonly { role: string; content: unknown }[] };
   const said = messages.filter(({ role }) => role === "user").flatMap(({ content }) => textsOf(content));
@@ -204,7 +204,7 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
   response.end(JSON.stringify(body));
 }
 
-/** Events go out in turns of the event loop of their own. False when the other side is gone. */
+/** Sends events in separate ticks of the event loop. False once the other side is gone. */
 function written(response: ServerResponse, data: unknown): Promise<boolean> {
   return new Promise((resolve) => {
     const gone = (): void => resolve(false);

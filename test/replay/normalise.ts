@@ -15,10 +15,10 @@ const isoTime = /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const isEpoch = (value: number): boolean =>
   Number.isInteger(value) && value > 946_684_800_000 && value < 4_102_444_800_000;
 
-/** Milliseconds that something took. */
+/** A duration in milliseconds. */
 export const isDuration = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0;
 
-/** Of which kind a time is, for both are seen; `undefined` for what is none. */
+/** The kind of a time, because both occur; `undefined` for anything else. */
 function timeIn(value: Json): string | undefined {
   if (typeof value === "number") return isEpoch(value) ? "<time>" : undefined;
   return typeof value === "string" && isoTime.test(value) ? "<time in words>" : undefined;
@@ -27,10 +27,9 @@ function timeIn(value: Json): string | undefined {
 const traceparent = /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/;
 
 /**
- * Takes out what no two runs share: ids, times and paths, and nothing else. An id becomes the order in which its kind was first
- * seen in the turn of its prompt, so that one message more does not rename all that follow. Ids that the client chose stay.
- *
- * `places` are names -> the paths and addresses for which they stand.
+ * Removes what differs between runs: ids, times and paths. An id becomes its order of appearance in its prompt's turn,
+ * so one more message does not rename all later ones. Ids chosen by the client stay. `places`: names and the paths and
+ * addresses they replace.
  */
 export function createNormaliser(places: Readonly<Record<string, string>>, steps: readonly Step[]): Normaliser {
   const opening = clientMessages(steps).filter(({ method }) => method === "droid.initialize_session");
@@ -58,14 +57,14 @@ export function createNormaliser(places: Readonly<Record<string, string>>, steps
     return named;
   };
 
-  /** A request is known by the first call that it is about, however many others were asked about before. */
+  /** A request is identified by its first call, however many others were asked about before. */
   const nameRequest = ({ id, params }: Received): void => {
     const { toolUses, toolCallId } = (params ?? {}) as { toolUses?: readonly Asked[]; toolCallId?: string };
     const call = toolCallId ?? toolUses?.[0]?.toolUse.id;
     if (call !== undefined) names.set(String(id), `<request about ${nameOf("call", call).slice(1)}`);
   };
 
-  /** A session is known by the request that made it. */
+  /** A session is identified by the request that created it. */
   const nameSession = ({ id, result }: Received): void => {
     const made = result?.sessionId ?? result?.newSessionId;
     if (typeof made === "string" && !chosen.has(made)) nameOf("session", made, `request ${runs}.${id}`);

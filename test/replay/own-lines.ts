@@ -5,8 +5,8 @@ import type { Run } from "./trace.ts";
 import { clientMessages } from "./trace.ts";
 
 /*
- * What only we send has no counterpart in a trace: a reason says that it may come, and these rules say where it belongs and what
- * it has to say. They read our lines alone, and from the trace only what its client did and what its model answered.
+ * Rules for lines that only we send: a reason allows them, and these rules say where they belong and what they contain.
+ * They read our lines, and from the trace only the client's actions and the model's answers.
  */
 
 interface Place {
@@ -14,14 +14,14 @@ interface Place {
   readonly notice: Notice | undefined;
   readonly before: Received | undefined;
   readonly after: Received | undefined;
-  /** Everything that follows. */
+  /** All later lines. */
   readonly rest: readonly Received[];
 }
 
-/** Is shown every line of a process, in order, and says what is wrong with it. */
+/** Gets every line of a process in order, and returns its faults. */
 type Rule = (place: Place) => readonly string[];
 
-/** What is wrong with the lines of one process, be the trace's the same or not. */
+/** Faults in the lines of one process, whether the trace has the same or not. */
 export function ownLineFaults(run: Run, received: readonly Received[]): readonly string[] {
   const rules = [
     turnEnds(run),
@@ -53,7 +53,7 @@ const typeOf = (message: Received | undefined): string | undefined => message?.p
 const isIdle = (notice: Notice | undefined): boolean =>
   notice?.type === "droid_working_state_changed" && notice.newState === "idle";
 
-/** `agent_turn_completed` and `idle` come together, one pair a turn, and the former says all of the turn. */
+/** `agent_turn_completed` and `idle` come together, one pair per turn, and the former summarises the turn. */
 function turnEnds(run: Run): Rule {
   const messageIds = new Map(clientMessages(run.steps).map(({ id, params }) => [id, params?.messageId]));
   const reasons = endsOf(run);
@@ -98,7 +98,7 @@ function turnEnds(run: Run): Rule {
   };
 }
 
-/** Requests that brought prompts -> how their turns ended in the trace, if not as they should. */
+/** Requests with prompts -> how their turns ended in the trace, if not normally. */
 function endsOf({ steps }: Run): ReadonlyMap<string | undefined, string> {
   const ends = new Map<string | undefined, string>();
   let turn: string | undefined;
@@ -123,7 +123,7 @@ interface Tokens {
   readonly outputTokens: number;
 }
 
-/** Told within a turn; a session's tokens grow by those of the last call, and the traces' model counts ten to one. */
+/** Sent within a turn; a session's tokens grow by those of the last call, and the traces' model counts ten to one. */
 function tokens(): Rule {
   const known = new Map<unknown, Tokens>();
   let isOver = true;
@@ -143,7 +143,7 @@ function tokens(): Rule {
   };
 }
 
-/** The end of a block comes once, behind its last delta and before anything else of the reply. */
+/** A block ends once, after its last delta and before anything else of the reply. */
 function wholeBlocks(): Rule {
   let open: string | undefined;
   return ({ notice }) => {
@@ -166,7 +166,7 @@ function wholeBlocks(): Rule {
   };
 }
 
-/** Deltas put together are the message. */
+/** Joined deltas equal the message. */
 function sumOfDeltas(): Rule {
   const texts = new Map<string, string>();
   return ({ notice }) => {
@@ -186,7 +186,7 @@ function sumOfDeltas(): Rule {
 const isPrompt = (notice: Notice | undefined): boolean =>
   notice?.type === "create_message" && (notice.message as { role: string }).role === "user";
 
-/** Attempts are counted from 1 for every call of the model, and have the reason that the prompt's script has for them. */
+/** Attempts count from 1 per model call, with the reason that the prompt's script gives. */
 function retries(): Rule {
   let [attempts, prompt] = [0, ""];
   return ({ notice }) => {
@@ -200,7 +200,7 @@ function retries(): Rule {
   };
 }
 
-/** Progress belongs between a call and its result, names the tool of the call, and is part of the output. */
+/** Progress belongs between a call and its result, names the call's tool, and is part of the output. */
 function progress(): Rule {
   const running = new Map<unknown, string>();
   return ({ notice, rest }) => {
@@ -240,7 +240,7 @@ interface Content {
   readonly content: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** An error has words, the same in both places, and ends its turn. */
+/** An error has a message, the same in both places, and ends its turn. */
 const errors: Rule = ({ notice, after }) => {
   if (notice?.type !== "error") return [];
   const { message } = notice.error as { message: string };
@@ -250,7 +250,7 @@ const errors: Rule = ({ notice, after }) => {
   ];
 };
 
-/** Why a call is asked about: the sentence names what it would run or fetch. */
+/** The reason of a permission request names what would run or be fetched. */
 const askedCalls: Rule = ({ message }) => {
   const { toolUses = [] } = (message.type === "request" ? message.params : {}) as { toolUses?: readonly Asked[] };
   return toolUses.flatMap(({ toolUse, details }) => {
@@ -267,7 +267,7 @@ interface Asked {
   readonly details: { readonly type: string; readonly riskLevelReason?: string };
 }
 
-/** `mcp_status_changed` comes right before the response that opens a session, whether made or loaded, and nowhere else. */
+/** `mcp_status_changed` comes right before the response that opens or loads a session, and nowhere else. */
 function connections(run: Run): Rule {
   const methods = new Map<unknown, unknown>(clientMessages(run.steps).map(({ id, method }) => [id, method]));
   let hasSession = false;
@@ -276,7 +276,7 @@ function connections(run: Run): Rule {
       return fault(after?.result?.availableModels !== undefined, "it is not followed by the response");
     }
     const method = message.result === undefined ? undefined : methods.get(message.id);
-    // A session that is open already is not opened again.
+    // A session that is already open is not opened again.
     const opens = method === "droid.initialize_session" || (method === "droid.load_session" && !hasSession);
     if (!opens) return [];
     hasSession = true;
@@ -287,7 +287,7 @@ function connections(run: Run): Rule {
 const common = { modelProvider: "generic-chat-completion-api", supportedReasoningEfforts: ["none"] };
 const usual = { ...common, defaultReasoningEffort: "none", deprecated: false, tokenMultiplier: 1, isCustom: false };
 const named = (id: string, name: string) => ({ id, modelId: id, displayName: name, shortDisplayName: name, ...usual });
-/** The configured one, and the one that is always there. */
+/** The configured one, and the built-in one. */
 const ownModels = [
   { ...named("custom:Fake-0", "Fake"), noImageSupport: false, supportsPDFs: true },
   { ...named("offline", "Tinman offline"), noImageSupport: true, supportsPDFs: false },

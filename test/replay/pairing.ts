@@ -1,11 +1,11 @@
 import type { Received } from "../fakes/rpc/wire.ts";
 import type { Step } from "./trace.ts";
 
-/** Which of our requests is which of a trace's: the one that asks about the same calls. */
+/** Matches our requests to a trace's by the calls they ask about. */
 export interface Pairing {
   /** Ids of the trace's requests -> ours. */
   readonly requests: ReadonlyMap<string, string>;
-  /** False when the trace's client was not asked this. */
+  /** False if the trace's client was not asked this. */
   take(request: Received): boolean;
 }
 
@@ -27,7 +27,7 @@ export function createPairing(steps: readonly Step[], localise: (text: string) =
   };
 }
 
-/** What a request is about: the inputs of its calls, or its questions. */
+/** A request's subject: the inputs of its calls, or its questions. */
 function subjectsOf({ params }: Received): readonly string[] {
   const { toolUses, questions } = (params ?? {}) as { toolUses?: readonly Asked[]; questions?: readonly unknown[] };
   const subjects = toolUses?.map(({ toolUse }) => toolUse.input) ?? questions ?? [];

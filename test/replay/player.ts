@@ -22,14 +22,14 @@ export interface PlayedRun {
 
 export interface Played {
   readonly runs: readonly PlayedRun[];
-  /** What stands in our lines where the traces have a name for it. */
+  /** Values in our lines that the traces have a name for. */
   readonly places: Readonly<Record<string, string>>;
 }
 
-/** Nothing is waited for longer than this. */
+/** Maximum wait for anything. */
 const patienceMs = 20_000;
 
-/** Plays the client's side of a trace to the built program, in a workspace and with a model of its own. */
+/** Plays the client's side of a trace to the built program, in its own workspace and with its own model. */
 export async function play(trace: Trace): Promise<Played> {
   const bench = await createBench();
   const model = await startScriptedModel();
@@ -55,14 +55,14 @@ const curlSays = `  % Total    % Received % Xferd  Average Speed   Time    Time 
 curl: (7) Failed to connect to 127.0.0.1 port 1 after 0 ms: Couldn'\\''t connect to server
 `;
 
-/** Programs of the traces that need a network, or say what differs from version to version. */
+/** Programs in the traces that need a network, or whose output varies with their version. */
 const standIns = {
-  /** Waits for an answer of a registry that never comes. */
+  /** Waits for a registry's response that never comes. */
   npm: "exec sleep 60",
   curl: `printf '${curlSays.replaceAll("%", "%%")}' >&2; exit 7`,
 };
 
-/** The workspace that the traces imply, and the model by the name that their clients say. */
+/** The workspace that the traces imply, and the model under their clients' name. */
 async function prepare(bench: Bench, name: string, model: ScriptedModel): Promise<string> {
   const cwd = join(bench.root, "ws", name);
   await makeFolder(cwd, name);
@@ -94,7 +94,7 @@ async function makeFolder(folder: string, name: string): Promise<void> {
   await promisify(execFile)("sh", ["-c", git], { cwd: folder, env });
 }
 
-/** Session ids of the trace -> ours: both are told by the response to the request that opened the session. */
+/** Session ids of the trace -> ours, both from the response that opened the session. */
 function sessionsOf(theirs: readonly Run[], ours: readonly PlayedRun[]): Map<string, string> {
   const sessions = new Map<string, string>();
   for (const [index, run] of ours.entries()) {
@@ -149,7 +149,7 @@ async function playRun({ steps }: Run, { bench, cwd, model, places, sessions }: 
       }
       const goal = theirs.marks();
       const prompt = inOurPlaces(goal.prompt);
-      // What is held already is held on until all that was sent so far has its answer.
+      // What is already held stays held until everything sent so far has its response.
       if (!isUnderWay(ours.marks(), prompt) && goal.pieces > 0) model.holdAfter(prompt, goal.pieces);
       await reach(wire, "its answers", () => ours.marks().responses >= goal.responses);
       if (goal.pieces > 0) model.holdAfter(prompt, goal.pieces);
@@ -168,7 +168,7 @@ async function playRun({ steps }: Run, { bench, cwd, model, places, sessions }: 
 
 const isUnderWay = ({ prompt, pieces }: Marks, expected: string): boolean => prompt === expected && pieces > 0;
 
-/** Whether we have come as far as the trace's server had, or will not any more because our turn is over. */
+/** Whether we have come as far as the trace's server had, or never will because our turn is over. */
 function isReached(goal: Marks, ours: Marks, pairing: Pairing): boolean {
   const idles = goal.idles - [...goal.taken].filter((id) => ours.refused.has(id)).length;
   if (ours.idles < idles) return false;
@@ -195,7 +195,7 @@ interface Scene {
 function perform(step: Exclude<Step, { by: "server" }>, { wire, ours, pairing, inOurPlaces }: Scene): void {
   if (step.by === "driver") {
     if (step.event === "end of input") wire.eof();
-    // A driver that lost its patience: here nothing is waited for that a running command holds up.
+    // A driver that ran out of patience: here nothing waits for a running command.
     else if (ours.marks().isWorking) wire.kill("SIGKILL");
     return;
   }
@@ -205,12 +205,12 @@ function perform(step: Exclude<Step, { by: "server" }>, { wire, ours, pairing, i
     return;
   }
   const { type, id } = sent.message;
-  // What we have not asked is not answered.
+  // Requests that we did not make are not answered.
   if (type === "response" && !pairing.requests.has(String(id))) return;
   wire.send(JSON.parse(inOurPlaces(JSON.stringify(sent.message))) as object);
 }
 
-/** To what only we ask. */
+/** To requests that only we make. */
 function sayYes(wire: Wire, request: Received): void {
   const isQuestion = request.method === "droid.ask_user";
   wire.answer(request, isQuestion ? { cancelled: true, answers: [] } : { selectedOption: "proceed_once" });

@@ -1,10 +1,10 @@
 import type { Received } from "../fakes/rpc/wire.ts";
 import type { Found } from "./compare.ts";
 
-/** Why we differ from what was seen of `droid exec`, by a name that says it. */
+/** Why we differ from observed `droid exec`, with a descriptive name. */
 export interface Reason {
   readonly name: string;
-  /** Where clients can read of it: these words stand in docs/stream-jsonrpc.md. */
+  /** Where clients can read about it: this text occurs in docs/stream-jsonrpc.md. */
   readonly docs: string;
   readonly explains: Predicate;
 }
@@ -26,7 +26,7 @@ export const inTraces =
   ({ trace }) =>
     names.includes(trace);
 
-/** In the turn of the prompt that this request brought. */
+/** In the turn of the prompt that this request sent. */
 export const inTurn =
   (...ids: readonly string[]): Predicate =>
   ({ turn }) =>
@@ -52,7 +52,7 @@ export const moved =
   ({ what, kind }) =>
     what === "moved" && kinds.includes(kind);
 
-/** A field by its path, where numbers of lists are `N`, and by the two values. */
+/** A field by path, where list indexes are `N`, and by the two values. */
 export const changed =
   (kind: string, path: RegExp, fits: (theirs: unknown, ours: unknown) => boolean = () => true): Predicate =>
   (found) =>
@@ -74,19 +74,19 @@ export const response =
     return methods.includes(String(request.method)) && holds(theirs, ours, request);
   };
 
-/** The message itself: theirs, where they sent it, or ours. */
+/** The message itself: theirs if they sent it, otherwise ours. */
 export function messageOf(found: Found): Received {
   if (found.what === "changed") return found.messages[1];
   return found.what === "extra" ? found.ours : found.theirs;
 }
 
-/** Where the message, as it is sent, contains this. */
+/** Whether the message as sent contains this. */
 export const contains =
   (text: string): Predicate =>
   (found) =>
     JSON.stringify(messageOf(found)).includes(text);
 
-/** Where the params of the request, as they are sent, contain this. */
+/** Whether the params of the request as sent contain this. */
 export const asksFor =
   (text: string): Predicate =>
   ({ request }) =>
@@ -106,7 +106,7 @@ export const permission = "request droid.request_permission";
 export const askingLines = [state("waiting_for_tool_confirmation"), permission, "permission_resolved"];
 export const usage = "session_token_usage_changed";
 
-/** Every line of a turn that we do not have. */
+/** Every line of a turn that we lack. */
 export const wholeTurn: Predicate = missing(
   streaming,
   "create_message user",

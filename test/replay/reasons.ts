@@ -6,12 +6,12 @@ import type { Reason } from "./predicates.ts";
 import { surprises } from "./surprises.ts";
 
 /**
- * The list is closed: a difference without a reason is a fault, a difference with two is, too, and so is a reason without a
- * difference. They are told to clients as well, in docs/stream-jsonrpc.md.
+ * A closed list: a difference with no reason or two is a fault, and so is an unused reason. Clients find the reasons in
+ * docs/stream-jsonrpc.md.
  */
 export const reasons: readonly Reason[] = [...surprises, ...dialects, ...additions, ...documented];
 
-/** The names of all reasons that fit; it should be one. */
+/** The names of all matching reasons; it should be one. */
 export function explain(found: Found): readonly string[] {
   return reasons.filter(({ explains }) => explains(found)).map(({ name }) => name);
 }

@@ -10,8 +10,8 @@ import type { Verdict } from "./verdict.ts";
 import { judge, report } from "./verdict.ts";
 
 /*
- * The clients of the traces play again, now with us. Wherever we say something else than `droid exec` did, one reason of a
- * closed list must say why. `npm run golden` writes how often each is needed.
+ * Replays the traces' clients against us. Every deviation from `droid exec` needs one reason of a closed list. `npm run
+ * golden` writes how often each is needed.
  */
 
 const names = traceNames();
@@ -55,12 +55,12 @@ test("the differences are the known ones, and every reason is needed", async () 
   expect(text).toBe(await readFile(file, "utf8"));
 });
 
-test("every reason can be read in the documentation", async () => {
+test("every reason is documented", async () => {
   const page = await readFile(new URL("../../docs/stream-jsonrpc.md", import.meta.url), "utf8");
   expect(reasons.filter(({ docs }) => !page.includes(docs)).map(({ name }) => name)).toEqual([]);
 });
 
-describe("a fault of ours is noticed", () => {
+describe("detects planted faults:", () => {
   const name = "00_smoke";
   const verdictOn = (change: (lines: readonly Received[]) => readonly Received[]): Verdict => {
     const { runs, places } = playedTrace(name);
@@ -70,16 +70,16 @@ describe("a fault of ours is noticed", () => {
   const faultsAfter = (change: (lines: readonly Received[]) => readonly Received[]): string =>
     verdictOn(change).faults.join("\n");
 
-  test("as long as nothing is changed, there is none", () => {
+  test("none without changes", () => {
     expect(faultsAfter((lines) => lines)).toBe("");
   });
 
-  test("a result that does not come", () => {
+  test("a missing result", () => {
     const faults = faultsAfter((lines) => lines.filter((line) => !isNotice(line, "tool_result")));
     expect(faults).toContain("missing tool_result");
   });
 
-  test("another text", () => {
+  test("a different text", () => {
     const faults = faultsAfter((lines) => lines.map((line) => changedText(line, "done now", "done then")));
     expect(faults).toContain("changed create_message assistant");
     expect(faults).toContain('ours: "done then"');
@@ -93,12 +93,12 @@ describe("a fault of ours is noticed", () => {
     expect(faults).toContain("moved ");
   });
 
-  test("a second answer", () => {
+  test("a second response", () => {
     const faults = faultsAfter((lines) => lines.flatMap((line) => (line.id === "3" ? [line, line] : [line])));
     expect(faults).toContain("extra response");
   });
 
-  test("a notification that nobody knows", () => {
+  test("an unknown notification", () => {
     const faults = faultsAfter((lines) =>
       lines.map((line) => renamed(line, "session_title_updated", "session_titled")),
     );
@@ -106,18 +106,18 @@ describe("a fault of ours is noticed", () => {
     expect(faults).toContain("missing session_title_updated");
   });
 
-  test("whatever else is left out", () => {
+  test("any other missing line", () => {
     const known = shown(verdictOn((lines) => lines));
     const [{ received } = { received: [] }] = playedTrace(name).runs;
     const unnoticed = received.filter((line) => {
-      // How often it comes is a matter of time.
+      // Its frequency varies.
       if (isNotice(line, "tool_progress_update")) return false;
       return shown(verdictOn((lines) => lines.filter((one) => one !== line))) === known;
     });
     expect(unnoticed).toEqual([]);
   });
 
-  /** A place in one of our lines, and what stands there instead. */
+  /** A place in one of our lines, and its replacement. */
   const spoilt: readonly (readonly [trace: string, type: string, path: string, value: unknown, fault: string])[] = [
     [name, "agent_turn_completed", "reason", "cancelled", "the turn's end is "],
     ["07_int_streaming", "agent_turn_completed", "reason", "completed", "the turn's end is "],
@@ -148,7 +148,7 @@ describe("a fault of ours is noticed", () => {
     expect(judge(readTrace(trace), { places, runs: changed }).faults.join("\n")).toContain(fault);
   });
 
-  test("models that are not offered, and another reason to ask", () => {
+  test("models that are not offered, and a different reason for a request", () => {
     const faults = faultsAfter((lines) =>
       lines.map((line) => {
         if (line.type === "request") return withValue(line, "params.toolUses.0.details.riskLevelReason", "wrong");
@@ -173,7 +173,7 @@ describe("a fault of ours is noticed", () => {
     expect(faults).toContain(fault);
   });
 
-  test("an end that is none", () => {
+  test("a wrong end", () => {
     const { runs, places } = playedTrace(name);
     const killed = runs.map((run) => ({ ...run, end: { code: null, signal: "SIGSEGV" } }));
     expect(judge(readTrace(name), { places, runs: killed }).faults.join("\n")).toContain("end of the process");
@@ -190,7 +190,7 @@ function renamed(line: Received, before: string, after: string): Received {
   return JSON.parse(JSON.stringify(line).replaceAll(`"type":"${before}"`, `"type":"${after}"`)) as Received;
 }
 
-/** The same line with this value at a path that it has; a line that has no such path stays as it is. */
+/** The same line with this value at an existing path; a line without the path stays unchanged. */
 function withValue(line: Received, path: string, value: unknown): Received {
   const copy = structuredClone(line);
   const keys = path.split(".");

@@ -4,7 +4,7 @@ import { anyServerSchema } from "./any-server.ts";
 import type { Run } from "./trace.ts";
 import { clientMessages, readTrace, traceNames } from "./trace.ts";
 
-/* Our schemas describe the protocol, and not only what we send: whatever was seen of it fits them. */
+/* Our schemas describe the protocol, not only our own messages: everything observed fits them. */
 
 test.each(traceNames())("%s", (name) => {
   const faults = readTrace(name).runs.flatMap((run) => {
@@ -14,7 +14,7 @@ test.each(traceNames())("%s", (name) => {
   expect(faults).toEqual([]);
 });
 
-test("a message that does not fit is told", () => {
+test("reports a message that does not fit", () => {
   const message = { jsonrpc: "2.0", type: "response", id: "1", result: {} };
   expect(faultsOf(message, new Map([["1", "droid.interrupt_session"]]))).not.toEqual([]);
 });

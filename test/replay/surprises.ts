@@ -27,8 +27,8 @@ const isSpecial = inTraces("06_spec_blocked", "12_mcp");
 const ordinary: Predicate = (found) => !isSpecial(found);
 
 /*
- * What surprises the clients of `droid exec`, and does not happen here. The numbers stay as they are; those that are not here
- * (1, 5, 6, 12 and 17) show in no trace.
+ * Surprises for clients of `droid exec` that don't happen here. Numbers are stable; missing ones (1, 5, 6, 12 and 17)
+ * show in no trace.
  */
 
 export const surprises: readonly Reason[] = [

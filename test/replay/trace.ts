@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Received } from "../fakes/rpc/wire.ts";
 
-/** What a client sent: one message, text as it was written, or bytes (base64) of one write each. */
+/** What a client sent: one message, raw text, or bytes (base64), one write each. */
 export type Sent =
   | { readonly message: Readonly<Record<string, unknown>> }
   | { readonly text: string }
@@ -20,7 +20,7 @@ export interface End {
   readonly signal: string | null;
 }
 
-/** One process, from its start to its end. */
+/** One process, from start to end. */
 export interface Run {
   readonly steps: readonly Step[];
   readonly end: End;
@@ -73,7 +73,7 @@ function stepOf({ dir, msg, raw, event }: Line): readonly Step[] {
   return [];
 }
 
-/** Of long lists of models only the first are in the traces; a text in the place of a model says how many are left out. */
+/** The traces have only the start of long model lists; a text in place of a model says how many are missing. */
 function withoutCutMark(message: Received): Received {
   const { result } = message;
   if (!Array.isArray(result?.availableModels)) return message;
@@ -81,13 +81,13 @@ function withoutCutMark(message: Received): Received {
   return { ...message, result: { ...result, availableModels } };
 }
 
-/** The bytes of a client line, in the writes in which they came. */
+/** The bytes of a client line, by write. */
 export function writesOf(sent: Sent): readonly Buffer[] {
   if ("message" in sent) return [Buffer.from(`${JSON.stringify(sent.message)}\n`)];
   return "text" in sent ? [Buffer.from(sent.text)] : sent.writes.map((piece) => Buffer.from(piece, "base64"));
 }
 
-/** Every line of the client that is one JSON object. */
+/** Every client line that is one JSON object. */
 export function clientMessages(steps: readonly Step[]): readonly Received[] {
   const writes = steps.flatMap((step) => (step.by === "client" ? writesOf(step.sent) : []));
   return Buffer.concat(writes).toString().split("\n").flatMap(objectIn);

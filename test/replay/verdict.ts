@@ -8,7 +8,7 @@ import type { Trace } from "./trace.ts";
 export interface Verdict {
   /** How often each reason was needed. */
   readonly counts: ReadonlyMap<string, number>;
-  /** Differences that have no reason, or more than one, in full, and lines of ours that break a rule. */
+  /** Differences with no reason or several, in full, and our lines that break a rule. */
   readonly faults: readonly string[];
 }
 
@@ -36,7 +36,7 @@ function tell(found: Found, names: readonly string[]): string {
   return [head, ...values, fit].join("\n    ");
 }
 
-/** The counts of all traces, by reason: what `differences.txt` holds. */
+/** The counts of all traces by reason: the content of `differences.txt`. */
 export function report(reasons: readonly string[], verdicts: ReadonlyMap<string, Verdict>): string {
   const sections = reasons.map((reason) => {
     const found = [...verdicts].flatMap(([trace, { counts }]) => {

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { OpenWebSocket } from "../../src/rpc/web-socket.ts";
 
-/** A socket that sends frames when the test says so. */
+/** A socket that sends frames on demand. */
 export interface FakeOpenSocket extends OpenWebSocket {
   readyState: number;
   /** Frames passed to it and not yet sent. */

@@ -10,7 +10,7 @@ export interface HeldSink extends TextSink {
   lose(reason: Error): void;
 }
 
-/** A sink whose writes complete when the test says so. */
+/** A sink whose writes complete on demand. */
 export function createHeldSink(): HeldSink {
   const gone = new AbortController();
   const written: string[] = [];

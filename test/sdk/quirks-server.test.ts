@@ -123,7 +123,7 @@ describe("a day with a backend", () => {
       ...ended("declined", "Rather not."),
       status: "failed",
       error: {
-        message: "The model, or its provider, declined to answer after some words.",
+        message: "The model, or its provider, stopped answering after some text.",
         type: "Error",
         code: "model_refused",
       },

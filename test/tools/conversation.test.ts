@@ -52,7 +52,7 @@ describe("AskUser", () => {
   it("tells the model what to do when nobody can be asked", async () => {
     expect(await ask()).toEqual({
       status: "refused",
-      text: "Error: Nobody can be asked in this run. Decide by yourself where that is safe; where it is not, stop and say what you need to know.",
+      text: "Error: This run has no user to ask. Decide yourself where that is safe; otherwise stop and say what you need to know.",
     });
   });
 
@@ -75,7 +75,7 @@ describe("AskUser", () => {
         "Error: AskUser was cancelled: the client left",
         "Error: AskUser collected 1 answers for 2 questions.",
         "Error: AskUser collected 1 answers for 2 questions.",
-        "Error: AskUser failed: the reply holds no answers.",
+        "Error: AskUser failed: the reply has no answers.",
       ].map((text) => ({ status: "failed", text })),
     );
   });
@@ -111,7 +111,7 @@ describe("ExitSpecMode", () => {
     const result = JSON.parse(text) as { readonly filePath: string };
     expect(result).toEqual({
       approved: true,
-      message: `The plan is approved. Carry it out now. It is kept in ${result.filePath}.`,
+      message: `The plan is approved. Carry it out now. It is saved in ${result.filePath}.`,
       filePath,
       handoff: { plan: "1. do it", title: "Do it", isNewSession: false },
       isEdited: false,
@@ -171,7 +171,7 @@ describe("ExitSpecMode", () => {
   });
 
   it("makes the plan the answer of the run when nobody can approve it", async () => {
-    const text = "Nobody is here to approve the plan: it is handed over as the answer of this run.";
+    const text = "This run has no user to approve the plan, so the plan is its answer.";
     const finalTexts = [
       [{ plan: "1. do it" }, "1. do it"],
       [{ plan: "1. do it", title: "Fix" }, "# Fix\n\n1. do it"],

@@ -9,7 +9,7 @@ import { call, createContext } from "./call.ts";
 import { contents, patch } from "./patch-support.ts";
 
 const half = "\ud83d";
-const words = "holds half of a character (a lone surrogate), which no file can hold. Nothing was done.";
+const words = "contains half a character (a lone surrogate), which files cannot contain. Nothing was done.";
 const path = `The path "a\\ud83d" ${words}`;
 
 it.each([

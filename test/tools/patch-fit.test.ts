@@ -146,10 +146,10 @@ describe("a hunk that does not fit", () => {
       ),
     ).toBe(
       said(
-        "hunk 2 of 2 (line 6 of the patch) does not fit. These lines were looked for from line 3 on:",
+        "hunk 2 of 2 (line 6 of the patch) does not fit. These lines were not found from line 3 on:",
         "      def g(self, all):",
         "          return 2",
-        "The nearest place that resembles them is line 11:",
+        "The most similar place is line 11:",
         "11      def g(self):",
         "12          return 2",
       ),
@@ -159,10 +159,10 @@ describe("a hunk that does not fit", () => {
   it("is said to be out of order", async () => {
     expect(await update("a\nb\nc\n", "-c", "+x", "@@", " a", "-b", "+y")).toBe(
       said(
-        "hunk 2 of 2 (line 5 of the patch) does not fit. These lines were looked for from line 4 on:",
+        "hunk 2 of 2 (line 5 of the patch) does not fit. These lines were not found from line 4 on:",
         "  a",
         "  b",
-        "The nearest place that resembles them is line 1, above the end of the hunk before it (hunks must be in the order of the file):",
+        "The most similar place is line 1, above the end of the hunk before it (hunks must be in the order of the file):",
         "1  a",
         "2  b",
       ),
@@ -172,9 +172,9 @@ describe("a hunk that does not fit", () => {
   it("is said to be not at the end", async () => {
     expect(await update("a\nb\n", "-a", "+x", "*** End of File")).toBe(
       said(
-        "hunk 1 of 1 (line 3 of the patch) does not fit. These lines were looked for at the end of the file:",
+        "hunk 1 of 1 (line 3 of the patch) does not fit. These lines were not found at the end of the file:",
         "  a",
-        "The nearest place that resembles them is line 1:",
+        "The most similar place is line 1:",
         "1  a",
       ),
     );
@@ -182,13 +182,13 @@ describe("a hunk that does not fit", () => {
 
   it("may have been at the end before the hunk above it", async () => {
     expect(await update("a\nb\n", " a", "-b", "@@", "-b", "*** End of File")).toContain(
-      "looked for at the end of the file",
+      "not found at the end of the file",
     );
   });
 
   it("resembles most what has its longest lines, and then what is below", async () => {
     const nearest = async (text: string, ...lines: readonly string[]) =>
-      /resembles them is line (\d+)/.exec(await update(text, ...lines))?.[1];
+      /most similar place is line (\d+)/.exec(await update(text, ...lines))?.[1];
     expect(await nearest("}\n}\n1\n2\n3\n4\na long line\n", " }", " }", "-y", " a long line")).toBe("4");
     const twice = "same\n1\n2\nsame\n3\nsame\n";
     expect(await nearest(twice, "-same", "-x")).toBe("1");
@@ -198,9 +198,9 @@ describe("a hunk that does not fit", () => {
   it("may lack its header", async () => {
     expect(await update(shop, "@@ class B:", "@@     def h(self):", "-        return 2")).toBe(
       said(
-        "hunk 1 of 1 (line 3 of the patch) does not fit. This line, given behind @@, was looked for from line 7 on:",
+        "hunk 1 of 1 (line 3 of the patch) does not fit. This line after @@ was not found from line 7 on:",
         "      def h(self):",
-        "The nearest place that resembles them is line 2:",
+        "The most similar place is line 2:",
         "2      def f(self):",
       ),
     );
@@ -211,16 +211,16 @@ describe("a hunk that does not fit", () => {
     const long = "w".repeat(1000);
     expect(await update("a\n", ...Array.from({ length: 25 }, () => `-${long}`))).toBe(
       said(
-        "hunk 1 of 1 (line 3 of the patch) does not fit. These lines were looked for in the file:",
+        "hunk 1 of 1 (line 3 of the patch) does not fit. These lines were not found in the file:",
         ...Array.from({ length: 20 }, () => `  ${long.slice(0, 160)}…`),
         "  (and 5 more lines)",
-        "Nothing in the file resembles them.",
+        "Nothing in the file is similar.",
       ),
     );
   });
 
   it("is not taken for one with other words in the middle", async () => {
     expect(await update("a b\n", "-a  b", "+x")).toContain("does not fit");
-    expect(await update("", "-a", "+x")).toContain("Nothing in the file resembles them.");
+    expect(await update("", "-a", "+x")).toContain("Nothing in the file is similar.");
   });
 });

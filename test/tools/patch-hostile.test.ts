@@ -17,7 +17,7 @@ async function update(text: string, lines: readonly string[]) {
 
 const repeat = <Item>(count: number, item: (index: number) => Item) => Array.from({ length: count }, (_, i) => item(i));
 const tooMuch =
-  "it takes too much searching: lines repeat too often, or large files come up too many times. Give less at once, with context lines that are rare in the file.";
+  "it needs too much searching, because its lines repeat too often or its files are too large. Give less at once, with context lines that are rare in the file.";
 
 /** As much as a call may bring, or a tenth of it: it is the square of either that would not be done in time. */
 const [many, large] = isFullRun ? [100_000, 5_000_000] : [10_000, 500_000];

@@ -79,9 +79,7 @@ describe("a folder that is swapped for a link", () => {
     const { status, text } = await applyPatchTool.run(input, context);
     expect(status).toBe("failed");
     expect(text).toMatch(
-      new RegExp(
-        `^Error: Cannot (write|move|move \\S+ to|remove) ${name}.*: .*What had been changed before it was put back`,
-      ),
+      new RegExp(`^Error: Cannot (write|move|move \\S+ to|remove) ${name}.*: .*The earlier changes were undone`),
     );
     expect(await left()).toEqual(untouched);
   });

@@ -108,7 +108,7 @@ describe("Grep", () => {
     ]).toEqual([
       {
         status: "ok",
-        text: "./a.ts:const one = 1;\n./c.md:none\n\n[There are more: only the first 2 are shown. Narrow the search to see the others.]",
+        text: "./a.ts:const one = 1;\n./c.md:none\n\n[Only the first 2 are shown. Narrow the search to see the others.]",
       },
       { status: "ok", text: "./b.ts\n\n[Paths are relative to /project/src]" },
       { status: "ok", text: "./b.ts" },
@@ -123,7 +123,7 @@ describe("Grep", () => {
     const many = recording({ lines: Array.from({ length: 5000 }, () => "\u0001".repeat(100)), truncated: false });
     const bounded = await call(grepTool, { pattern: "x", output_mode: "content" }, createContext(many.host));
     expect(jsonBytes(bounded.text)).toBeLessThanOrEqual(outputLimit);
-    expect(bounded.text).toMatch(/\n\n\[There are more: only the first \d+ are shown\./);
+    expect(bounded.text).toMatch(/\n\n\[Only the first \d+ are shown\./);
   });
 
   it("turns what is wrong into a result", async () => {
@@ -169,7 +169,7 @@ describe("Glob", () => {
     );
     expect(queries).toEqual([{ folder: "/project/src", include: ["a"], exclude: ["b", "c"], limit: 1000 }]);
     expect(text).toBe(
-      "./a.ts\n\n[There are more: only the first 1 are shown. Narrow the search to see the others.]\n[Paths are relative to /project/src]",
+      "./a.ts\n\n[Only the first 1 are shown. Narrow the search to see the others.]\n[Paths are relative to /project/src]",
     );
   });
 
@@ -220,7 +220,7 @@ describe("what a search leaves out", () => {
     ]);
     const { host, queries } = recording({ lines: [], truncated: false });
     await host.files.write("/proc/self/maps", "");
-    const why = "/proc holds processes and devices, and is not searched. Use Read for one file.";
+    const why = "/proc contains processes and devices, and is not searched. Use Read for one file.";
     expect([
       await call(grepTool, { pattern: "x", path: "/proc/self" }, createContext(host)),
       await call(globTool, { patterns: "*", folder: "/proc" }, createContext(host)),

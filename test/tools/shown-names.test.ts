@@ -79,7 +79,7 @@ test("words about a name keep it on one line", async () => {
   ]).toEqual(
     [
       ["Error reading file: /project/d\\x0a is a directory. Use LS to list it.", { cause: "is_directory" }],
-      ["Error reading file: ENOENT: there is no file /project/no\\x0athing"],
+      ["Error reading file: ENOENT: no such file: /project/no\\x0athing"],
       ["LS tool call failed: Not a directory: /project/d\\x0a/f. Use Read for a file.", { cause: "not_directory" }],
       ["Grep failed: Path does not exist: /project/no\\x0athing"],
       ["Glob failed: Directory does not exist: /project/no\\x0athing"],

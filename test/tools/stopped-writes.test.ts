@@ -101,8 +101,8 @@ it("ApplyPatch puts back what it has done when it is stopped between two files",
         remove: async (...given) => done(await host.files.remove(...given)),
       };
     };
-  const back = "What had been changed before it was put back, so nothing is changed.";
-  const folders = "Folders that were made for new files may be left, empty.";
+  const back = "The earlier changes were undone, so nothing is changed.";
+  const folders = "Empty folders made for new files may remain.";
   for (const nth of [1, 2, 3])
     expect(await run(applyPatchTool, { input }, before, stopsAfter(nth))).toEqual({
       status: "interrupted",

@@ -1,16 +1,16 @@
-/** How other agents spell calls of a tool. Names are compared without case, `_` and `-`. */
+/** How other agents write calls of a tool. Names are compared without case, `_` and `-`. */
 export interface AliasRow {
-  /** Other names for the tool, and what a call by that name means beside its arguments. */
+  /** Other names for the tool, and the arguments that such a name implies. */
   readonly names: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** Other names for its arguments. */
   readonly arguments: Readonly<Record<string, readonly string[]>>;
   /** Other names for the values of an argument, without case, `_` and `-`. */
   readonly values?: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Arguments without effect here, so that leaving them out needs no words. */
+  /** Arguments without effect here, so dropping them needs no notice. */
   readonly idle?: readonly string[];
 }
 
-/** Arguments of any tool by which agents have models explain themselves. */
+/** Arguments of any tool in which models explain themselves. */
 export const idleEverywhere: readonly string[] = [
   "description",
   "explanation",
@@ -19,7 +19,7 @@ export const idleEverywhere: readonly string[] = [
   "reason",
 ];
 
-/** Arguments without which a call would do what it was not to do: a tool that lacks them refuses the call. */
+/** Arguments that limit what a call does: a tool without them refuses the call. */
 export const neverIgnored: readonly string[] = ["dry_run", "simulate", "check_only", "what_if"];
 
 const plainly = (...names: readonly string[]): AliasRow["names"] => Object.fromEntries(names.map((name) => [name, {}]));
@@ -129,7 +129,7 @@ export const callAliases: Readonly<Record<string, AliasRow>> = {
   },
 };
 
-/** Tools whose `command` says what a call does. */
+/** Tools with an argument `command` that selects an operation. */
 export const editorNames: readonly string[] = ["str_replace_editor", "str_replace_based_edit_tool", "editor"];
 export const editorCommands: Readonly<Record<string, string>> = {
   view: "Read",

@@ -10,7 +10,7 @@ interface ResultContext {
   readonly host: Host;
 }
 
-/** What a tool gave, within bounds, with a note for the model about arguments that the tool does not have. */
+/** A tool's result, limited in length, with a note for the model about unknown arguments. */
 export async function resultOf(
   call: ToolCallBlock,
   output: ToolOutput,
@@ -27,14 +27,14 @@ export async function resultOf(
   return { ...result, forModel: `${bounded.forModel ?? bounded.text}\n\n${note}` };
 }
 
-/** Cuts long output to head and tail, and stores all of it in a file that the result names. */
+/** Cuts long output to head and tail, and stores all of it in a file named in the result. */
 async function bound(call: ToolCallBlock, output: ToolOutput, context: ResultContext): Promise<ToolOutput> {
   const { text, forModel } = output;
   let { fullTextPath } = output;
   const isLong = (whole: string, limit: number): boolean => headAndTail(whole, limit, () => "") !== whole;
   const long = isLong(text, outputLimit) ? text : forModel;
   if (long === undefined || (long !== text && !isLong(long, modelOutputLimit))) return output;
-  // A model that works where the client is could not read a file that is here.
+  // If the tools run at the client, its model cannot read files here.
   if (fullTextPath === undefined && context.tools.get(call.name)?.runBy !== "client") {
     try {
       fullTextPath = await context.host.outputPath(context.sessionId, call.name);

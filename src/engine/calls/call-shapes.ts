@@ -3,7 +3,7 @@ import { isRecord } from "../../text/values.ts";
 /** The arguments of one call, by name. */
 export type Fields = Map<string, unknown>;
 
-/** Names as different agents write them are the same when these are. */
+/** Folds a name for comparison, because agents spell names differently. */
 export function folded(name: string): string {
   return name.toLowerCase().replace(/[_-]/g, "");
 }
@@ -14,7 +14,7 @@ interface Circumstances {
   readonly isAlias: boolean;
 }
 
-/** Reads arguments whose form or meaning is another than ours, and puts ours in their place. */
+/** Converts arguments of other forms to ours. */
 export const shapes: Readonly<Record<string, (fields: Fields, circumstances: Circumstances) => void>> = {
   Execute(fields, { cwd, isAlias }) {
     const command = fields.get("command");
@@ -67,12 +67,12 @@ export const shapes: Readonly<Record<string, (fields: Fields, circumstances: Cir
   },
 };
 
-/** The longest time limit of a command. Other agents' larger numbers are milliseconds. */
+/** The longest time limit of a command in seconds. Other agents' larger numbers are milliseconds. */
 const mostSeconds = 3600;
-/** For our own tool, up to here a larger number can be seconds: the tool refuses it. */
+/** Our own tool refuses larger numbers up to this, because they can be meant as seconds. */
 const mostMistaken = 99_999;
 
-/** Removes the first of these arguments that is there, and gives its value. */
+/** Removes the first of these arguments that is present, and returns its value. */
 function take(fields: Fields, ...names: readonly string[]): unknown {
   const wanted = names.map(folded);
   const name = [...fields.keys()].find((key) => wanted.includes(folded(key)));
@@ -86,7 +86,7 @@ function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((part) => typeof part === "string");
 }
 
-/** A list, or the text of one. */
+/** A list, or its JSON text. */
 export function listIn(value: unknown): readonly unknown[] | undefined {
   if (Array.isArray(value)) return value;
   if (typeof value !== "string" || !value.trimStart().startsWith("[")) return undefined;
@@ -98,7 +98,7 @@ export function listIn(value: unknown): readonly unknown[] | undefined {
   }
 }
 
-/** `["bash", "-lc", script]` is its script; any other list is a program and its arguments. */
+/** Returns the script of `["bash", "-lc", script]`; any other list is a program and its arguments. */
 function commandLine(words: readonly string[]): string {
   const [shell = "", flag = "", script] = words;
   const isScript = /^(?:.*\/)?(?:ba|z|da)?sh$/.test(shell) && /^-[a-z]*c$/.test(flag);

@@ -4,19 +4,19 @@ import type { Host } from "../ports.ts";
 
 const mostPaths = 50;
 
-/** What a call did to the workspace, as far as later deletions depend on it. */
+/** A call's changes to the workspace, as far as later deletions depend on them. */
 export interface FileChanges {
-  /** Files and folders that it made. */
+  /** Files and folders that it created. */
   readonly created: readonly string[];
-  /** Where it may have put something that was elsewhere before. */
+  /** Where it may have moved something that was elsewhere before. */
   readonly moved: readonly string[];
-  /** Files that were there and may have another text now. */
+  /** Existing files whose text may have changed. */
   readonly wrote: readonly string[];
 }
 
 type Seen = ReadonlyMap<string, boolean>;
 
-/** Which of the files that a call would write are there. */
+/** Which of the files that a call would write exist. */
 export async function writtenBefore(
   accesses: readonly Access[],
   cwd: string,
@@ -30,7 +30,7 @@ export async function writtenBefore(
   return look(paths, host);
 }
 
-/** A call after which something is gone may have moved it to any of the other places that it wrote. */
+/** If something is gone after a call, it may have been moved to any path that the call wrote. */
 export async function changesSince(before: Seen, host: Pick<Host, "lookUp">): Promise<FileChanges> {
   const after = await look([...before.keys()], host);
   const isThere = (path: string) => after.get(path) === true;
@@ -51,7 +51,7 @@ function touchesIn(part: CommandPart): CommandPart["touches"] {
   return [...part.touches, ...part.parts.flatMap(touchesIn)];
 }
 
-/** Whatever cannot be told counts as there. */
+/** Unknown counts as existing. */
 async function look(paths: readonly string[], { lookUp }: Pick<Host, "lookUp">): Promise<Seen> {
   const found = await Promise.all(
     paths.map(async (path) => {

@@ -10,14 +10,14 @@ export interface OwnTools {
   /** The JSON Schema of a tool's arguments. */
   schemaOf(tool: Tool): Promise<unknown>;
   readonly cwd: string;
-  /** The client runs every tool, and knows what the model's words mean. */
+  /** The client runs every tool, and interprets the model's input itself. */
   readonly clientRunsTools: boolean;
 }
 
-/** What models wrote of all calls of one reply, in the log beside what was made of it. */
+/** The model's own text of a reply's calls, kept in the log beside the normalised calls. */
 const mostRawBytes = 2 * 1024 * 1024;
 
-/** The reply with its calls as this program's tools and their schemas have them. What means nothing here stays as it is. */
+/** A reply with its calls renamed to this program's tools and schemas. Unknown calls stay unchanged. */
 export async function normaliseCalls(message: AssistantMessage, own: OwnTools): Promise<AssistantMessage> {
   if (own.clientRunsTools || !message.content.some(({ type }) => type === "tool_call")) return message;
   let room = mostRawBytes;
@@ -35,7 +35,7 @@ export async function normaliseCalls(message: AssistantMessage, own: OwnTools): 
   return { ...message, content };
 }
 
-/** Whether a call by this name is shown only once it is whole: until then, nobody knows which tool it means. */
+/** Whether a call by this name is shown only once complete, because until then its tool is ambiguous. */
 export function isAlias(name: string, own: Pick<OwnTools, "tools" | "clientRunsTools">): boolean {
   return !own.clientRunsTools && (targetOf(name, {}, own.tools)?.name ?? name) !== name;
 }
@@ -48,7 +48,7 @@ async function normalise(call: ToolCallBlock, own: OwnTools): Promise<ToolCallBl
   if (tool === undefined || tool.runBy === "client" || !isRecord(given)) {
     return name === call.name ? call : { ...call, name, raw: { name: call.name, input: call.input } };
   }
-  // A tool that went away says so when the call is run.
+  // A tool that was removed reports that when the call runs.
   const schema = fieldsOf(await own.schemaOf(tool).catch(() => undefined));
   const { input, ignored, isChanged } = normaliseInput({
     name,
@@ -64,14 +64,14 @@ async function normalise(call: ToolCallBlock, own: OwnTools): Promise<ToolCallBl
 }
 
 interface Target {
-  /** Also of a tool that this session does not have: the call is refused under that name. */
+  /** Also applies to tools that this session lacks: the call is refused under that name. */
   readonly name: string;
   readonly tool?: Tool;
-  /** Arguments that the name itself stands for. */
+  /** Arguments that the name implies. */
   readonly fixed: Readonly<Record<string, unknown>>;
 }
 
-/** The tool that a call means: by its own name, else by a name that differs in spelling, else by an alias. */
+/** The tool that a call means: by its own name, else by a different spelling, else by an alias. */
 function targetOf(written: string, given: unknown, tools: readonly Tool[]): Target | undefined {
   const exact = tools.find(({ name }) => name === written);
   if (exact !== undefined) return { name: written, tool: exact, fixed: {} };
@@ -84,7 +84,7 @@ function targetOf(written: string, given: unknown, tools: readonly Tool[]): Targ
   return tool === undefined ? known : { ...known, tool };
 }
 
-/** By folded name. */
+/** Keyed by folded name. */
 const ownNames: ReadonlyMap<string, Target> = new Map(
   Object.entries(callAliases).flatMap(([name, { names }]) => [
     [folded(name), { name, fixed: {} }] as const,
@@ -100,7 +100,7 @@ function editorTarget(given: unknown): Target | undefined {
   return name ? { name, fixed: { command: undefined } } : undefined;
 }
 
-/** Some models write the object as a text. */
+/** Some models write the object as a string. */
 function objectIn(input: unknown): unknown {
   if (typeof input !== "string" || !input.trimStart().startsWith("{")) return input;
   try {
@@ -172,7 +172,7 @@ function isNeverIgnored(key: string): boolean {
   return neverIgnored.some((name) => folded(name) === folded(key));
 }
 
-/** A value in the type that the schema wants, where it clearly means one. */
+/** Converts a value to the schema's type, if it clearly means one. */
 function coerced(
   value: unknown,
   schema: Readonly<Record<string, unknown>>,

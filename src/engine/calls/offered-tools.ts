@@ -2,7 +2,7 @@ import type { ModelInfo } from "../ports.ts";
 import type { Mode } from "../settings.ts";
 import type { Tool } from "../tool.ts";
 
-/** The tools that a model is offered in a mode, of those that a run allows. */
+/** The tools offered to a model in a mode, out of those that a run allows. */
 export function offeredTools(tools: readonly Tool[], model: ModelInfo, mode: Mode): readonly Tool[] {
   return toolsOf(tools, model).filter((tool) => isOffered(tool, mode));
 }
@@ -12,8 +12,8 @@ export function isOffered({ onlyIn }: Tool, mode: Mode): boolean {
 }
 
 /**
- * The tools of a model, whatever the mode. One that prefers patches gets the tool that replaces others, every other model
- * gets these others. A run without any of the others does not get the tool that replaces them.
+ * A model's tools in any mode. A model that prefers patches gets the tool that replaces others; other models get those
+ * others. A run without any of the others doesn't get the replacement.
  */
 export function toolsOf(tools: readonly Tool[], model: ModelInfo): readonly Tool[] {
   const names = new Set(tools.map(({ name }) => name));

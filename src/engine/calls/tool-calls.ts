@@ -29,7 +29,7 @@ export interface CallsContext {
   readonly messageId: string;
   /** The model's tools in all modes. */
   readonly tools: ReadonlyMap<string, Tool>;
-  /** False if it has gone since it was offered. */
+  /** False if it was removed since it was offered. */
   isThere(tool: Tool): boolean;
   /** The reply was cut at the output limit. */
   readonly isCut: boolean;
@@ -166,7 +166,7 @@ function gone({ name }: Tool): ToolOutput {
 function outsideItsMode(tool: Tool, mode: Mode): ToolOutput | undefined {
   if (isOffered(tool, mode)) return undefined;
   return failed(
-    `${tool.name} works in ${tool.onlyIn} mode only, and this session is in ${mode} mode. Nothing was done.`,
+    `${tool.name} works only in ${tool.onlyIn} mode, but this session is in ${mode} mode. Nothing was done.`,
   );
 }
 
@@ -211,7 +211,7 @@ function showable(prepared: readonly Prepared[]): readonly Prepared[] {
 }
 
 const tooMuch =
-  "Not run: the calls of this reply need a permission and are together too large to be shown. Make fewer or smaller ones.";
+  "Not run: the calls of this reply need a permission and are together too large to show. Make fewer or smaller ones.";
 
 interface Asked {
   readonly prepared: readonly Prepared[];
@@ -265,7 +265,7 @@ function withoutWalls({ walls: _, ...decision }: Ruling): Decision {
 }
 
 const turnedDown: ToolOutput = {
-  text: "Error: Not run, because another call of the same reply was turned down.",
+  text: "Error: Not run, because another call of the same reply was rejected.",
   status: "refused",
 };
 
@@ -364,7 +364,7 @@ async function runOne(
     entry.decision !== undefined &&
     !isNoWorse(entry.decision, context.policy.decide(changed.accesses, places))
   ) {
-    output = failed(`${changed.path} is not what it was when this call was decided on. Nothing was run.`);
+    output = failed(`${changed.path} has changed since this call was allowed. Nothing was run.`);
   }
   if (output === undefined && body !== undefined) {
     await context.emit({ type: "tool.started", callId: call.id, name: call.name });
@@ -391,7 +391,7 @@ async function runOne(
       }),
     );
   }
-  const finished = output ?? failed("The tool gave no result.");
+  const finished = output ?? failed("The tool returned no result.");
   const reminders =
     output === entry.result ? [] : await context.briefing.instructionsFor(pathsIn(entry.accesses ?? []));
   const block = await resultOf(call, finished, context, reminders);
@@ -403,5 +403,5 @@ function overruled({ call, accesses = [], decision }: Prepared, context: CallsCo
   if (decision === undefined) return undefined;
   const now = context.policy.decide(accesses, context.decisionContext(call.name));
   if (now.verdict === "allow" || (now.verdict !== "refuse" && decision.verdict !== "allow")) return undefined;
-  return { text: `Error: Not run, because the settings were changed meanwhile. ${now.why}`, status: "refused" };
+  return { text: `Error: Not run, because the settings have changed. ${now.why}`, status: "refused" };
 }

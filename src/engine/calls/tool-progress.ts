@@ -6,7 +6,7 @@ import type { Clock } from "../ports.ts";
 import type { ToolOutput } from "../tool.ts";
 import { failed } from "../tool.ts";
 
-/** How often clients get a running tool's output at most, and a heartbeat while it is silent. */
+/** Minimum interval of a running tool's output for clients, and of heartbeats while it is silent. */
 const progressMs = 200;
 const heartbeatMs = 10_000;
 const maxProgressCharacters = 2_000;

@@ -2,7 +2,7 @@ import type { DurableBody, DurableEvent, EventOf } from "../event.ts";
 
 type Waiting = ReadonlyMap<string, unknown>;
 
-/** `undefined`: the fork leaves it out. */
+/** `undefined`: the fork drops it. */
 type Copy<Type extends DurableBody["type"]> = (event: EventOf<Type>, waiting: Waiting) => DurableEvent | undefined;
 
 const asItIs = (event: DurableEvent): DurableEvent => event;

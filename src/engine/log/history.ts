@@ -23,11 +23,11 @@ export interface SessionState {
   readonly messages: Message[];
   /** What the model reads of the messages. The same objects, except where a compaction has shortened or replaced them. */
   view: Message[];
-  /** The provider's count for the first so many messages of the view, with all that a request holds beside them. */
+  /** The provider's token count for the first messages of the view, with everything else in the request. */
   measured: { readonly messages: number; readonly tokens: number } | undefined;
-  /** What the last compaction put before the rest of the view. */
+  /** What the last compaction put in front of the view. */
   standIn: { readonly messageId: string; readonly isShortened: boolean } | undefined;
-  /** The prompts of the turn that runs, or ran last. */
+  /** The prompts of the current or last turn. */
   task: readonly string[];
   /** Accepted prompts that are not part of the conversation yet, oldest first. */
   readonly waiting: Map<string, { readonly content: readonly PromptBlock[]; readonly at: number }>;
@@ -55,9 +55,9 @@ export interface SessionState {
   /** Paths that its calls created in the workspace, and those they moved something to. */
   readonly created: Set<string>;
   readonly moved: Set<string>;
-  /** What the model has seen of files: the mark of a content by path, as in `SeenFiles`. */
+  /** What the model has seen of files: a content mark by path, as in `SeenFiles`. */
   readonly seenFiles: Map<string, string>;
-  /** The files of the workspace that its calls have changed. */
+  /** Files of the workspace that its calls have changed. */
   readonly changed: Set<string>;
 }
 
@@ -200,7 +200,7 @@ function endTurn(turns: SessionState["turns"], seq: number): void {
   if (last !== undefined) turns.push({ ...last, to: seq });
 }
 
-/** Another model, or other words before the conversation, make the last count worthless. */
+/** Another model, or other instructions, invalidate the last count. */
 function updateSettings(state: SessionState, changes: SettingsChanges): void {
   state.settings = changeSettings(state.settings, changes);
   state.measured = undefined;

@@ -110,7 +110,7 @@ const isOfTurn: { readonly [Type in DurableBody["type"]]: boolean } = {
   "message.checkpoint": true,
   "message.ended": true,
   "usage.updated": true,
-  // Somebody may ask for it between turns.
+  // A client can request it between turns.
   "context.compacted": false,
   "tool.started": true,
   "tool.ended": true,

@@ -90,14 +90,14 @@ export class Interactions {
   cancelUnanswerable(): void {
     for (const [requestId, { interaction, isTold }] of this.open) {
       if (isTold && !this.canAsk(interaction.kind))
-        this.settle(requestId, { kind: "cancel", why: "nobody is there to answer" });
+        this.settle(requestId, { kind: "cancel", why: "no client is connected that can answer" });
     }
   }
 }
 
-const cut = (skipped: number): string => `[... ${skipped} characters of the answer were left out ...]`;
+const cut = (skipped: number): string => `[... ${skipped} characters of the answer were omitted ...]`;
 
-/** An answer that could not be stored would leave its request open for ever, so the middle of a huge one is left out. */
+/** An answer too large to store would leave its request open, so the middle of a huge one is cut. */
 function withinRecord(answer: Answer): Answer {
   const short = (text: string, parts = 1): string => headAndTail(text, Math.floor(recordTextLimit / parts), cut);
   if (answer.kind === "result") return { ...answer, text: short(answer.text) };

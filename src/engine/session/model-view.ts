@@ -10,7 +10,7 @@ import type { Message } from "../message.ts";
 import type { RunOptions } from "../settings.ts";
 import type { SessionTools } from "./session-tools.ts";
 
-/** How much of its model's window a session takes, and how it gets smaller. */
+/** How much of its model's window a session uses, and compaction on request. */
 export class ModelView {
   private readonly parts: EngineParts;
   private readonly journal: Journal;
@@ -26,7 +26,7 @@ export class ModelView {
     this.run = own.run;
   }
 
-  /** Of the next call, guessed. Rejects with `model_unknown`. */
+  /** An estimate for the next call. Rejects with `model_unknown`. */
   async use(): Promise<ContextUse> {
     const { state } = this.journal;
     const { info } = await this.model();
@@ -34,7 +34,7 @@ export class ModelView {
     return contextUse({ model: info, state, request, options: this.parts.compaction });
   }
 
-  /** What turns need to make room. */
+  /** Turns make room through this. */
   get compaction(): Pick<CompactorParts, "options" | "silence" | "ofCall" | "instructions"> {
     const { modelSilence: silence } = this.run;
     return {
@@ -56,7 +56,7 @@ export class ModelView {
     if (isJustCompacted(state)) throw nothing("there is hardly anything after the last summary");
   }
 
-  /** Because somebody asks for it; `wish` is what the summary should mind. Resolves with the messages that left the view. */
+  /** Compacts on request; `wish` is what the summary should focus on. Resolves with the messages that left the view. */
   async compact(signal: AbortSignal, wish: string | undefined): Promise<{ readonly removed: number }> {
     const { parts, journal } = this;
     const { state } = journal;

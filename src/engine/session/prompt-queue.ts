@@ -40,12 +40,12 @@ export class PromptQueue {
     const waiting = this.entries.reduce((sum, entry) => sum + entry.size, 0);
     const isCrowded = this.length >= this.maxWaiting;
     if (!isCrowded && size > most.characters) {
-      const words = `The prompt has ${size} characters; at most ${most.characters / 1_000_000} million are taken.`;
+      const words = `The prompt has ${size} characters; the limit is ${most.characters / 1_000_000} million.`;
       throw new AgentError("input_too_large", words);
     }
     if (!isCrowded && waiting + size <= most.waitingCharacters) return;
     const words = isCrowded ? `${this.maxWaiting} prompts are` : `${waiting} characters are`;
-    throw new AgentError("queue_full", `${words} waiting already; wait for one to end.`);
+    throw new AgentError("queue_full", `${words} already waiting. Wait for one to end.`);
   }
 
   add(entry: QueuedPrompt): void {
@@ -103,7 +103,7 @@ export function sizeOf(content: readonly PromptBlock[]): number {
 export function notRun(cause?: AgentError): TurnOutcome {
   const nothing = { turnId: "", finalText: "", usage: noUsage, modelCalls: 0, denials: [], durationMs: 0 };
   if (cause?.code === "timeout") return { ...nothing, reason: "limit", failure: cause.failure };
-  const message = "The prompt was dropped before it was run.";
+  const message = "The prompt was dropped before it ran.";
   return { ...nothing, reason: "interrupted", failure: { code: "interrupted", message } };
 }
 

@@ -240,7 +240,7 @@ export class SessionPool {
   }
 
   private checkOpen(): void {
-    if (this.isClosed) throw new AgentError("session_closed", "No session can be opened any more.");
+    if (this.isClosed) throw new AgentError("session_closed", "The server is stopping and opens no more sessions.");
   }
 }
 

@@ -149,14 +149,14 @@ export class Session {
     return (await this.parts.models.resolve(chosenModel(this.settings).id)).info;
   }
 
-  /** How much of the model's window the next call would take, and for what. Rejects with `model_unknown`. */
+  /** How much of the model's window the next call would use, by part. Rejects with `model_unknown`. */
   async contextUse(): Promise<ContextUse> {
     return this.modelView.use();
   }
 
   /**
-   * Has the model go on with notes of the conversation in place of it. Rejects with `usage` when there is nothing to make
-   * shorter, or a turn runs. Resolves with how many messages left the model's view.
+   * Replaces the model's view of the conversation by notes. Rejects with `usage` if there is nothing to compact, or a
+   * turn is running. Resolves with the number of messages that left the view.
    */
   async compact(wish?: string): Promise<{ readonly removed: number }> {
     if (this.closed) throw new AgentError("session_closed", "The session is closed.");
@@ -263,7 +263,7 @@ export class Session {
   /** Sets the title. */
   async rename(title: string): Promise<void> {
     const line = shortTitle(title.replace(/\s+/g, " ").trim());
-    if (line === "") throw new AgentError("usage", "A title needs some text.");
+    if (line === "") throw new AgentError("usage", "The title is empty.");
     this.isNamed = true;
     if (line !== this.title) await this.journal.emit({ type: "session.titled", title: line });
   }

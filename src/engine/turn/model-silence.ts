@@ -2,8 +2,8 @@ import type { Clock, ModelEvent } from "../ports.ts";
 import type { ModelSilence } from "../settings.ts";
 
 /**
- * A model's stream that fails after `ms` without an event or a sign of life; `key` is what the user can change. The model
- * is aborted by `signal` and not awaited: a model that ignores it must not hold the turn.
+ * Fails a model's stream after `ms` without an event or a sign of life; `key` is the setting that limits it. Aborts the
+ * model by `signal` without awaiting it, because the model may ignore the abort.
  */
 export async function* notSilentFor(
   { ms, key }: Pick<ModelSilence, "ms" | "key">,
@@ -12,9 +12,9 @@ export async function* notSilentFor(
   stream: (signal: AbortSignal, heard: () => void) => AsyncIterable<ModelEvent>,
 ): AsyncGenerator<ModelEvent> {
   const stop = new AbortController();
-  /** Since when the model is waited for; not at all while its last words are being dealt with. */
+  /** When waiting began. Unset while the model's last event is being handled. */
   let waitingSince: number | undefined;
-  /** A pause before the next attempt is no silence. */
+  /** A pause before the next attempt is not silence. */
   let pauseMs = 0;
   const heard = (): void => {
     if (waitingSince === undefined) return;
@@ -24,7 +24,7 @@ export async function* notSilentFor(
   const events = stream(AbortSignal.any([outer, stop.signal]), heard)[Symbol.asyncIterator]();
   let stopWatching: () => void = () => undefined;
   let giveUp: () => void = () => undefined;
-  // One timer for many events: it looks when it is due, instead of being set anew with each.
+  // One timer for many events: when due, it checks instead of being reset with each.
   const watch = (afterMs: number): void => {
     stopWatching = clock.after(afterMs, () => {
       const left = waitingSince === undefined ? ms : waitingSince + pauseMs + ms - clock.monotonic();
@@ -33,7 +33,7 @@ export async function* notSilentFor(
     });
   };
   watch(ms);
-  // Not Promise.race: a promise that stays pending keeps what each race with it has led to.
+  // Not Promise.race: a pending promise would retain every race's result.
   const nextOrSilence = (): Promise<IteratorResult<ModelEvent> | "silence"> =>
     new Promise((resolve, reject) => {
       giveUp = () => resolve("silence");
@@ -46,7 +46,7 @@ export async function* notSilentFor(
       waitingSince = undefined;
       if (next === "silence") {
         stop.abort();
-        const message = `The model said nothing for ${ms / 1_000} s. ${key} in config.yaml sets this limit.`;
+        const message = `The model was silent for ${ms / 1_000} s. ${key} in config.yaml sets this limit.`;
         yield { type: "error", failure: { code: "timeout", message, cause: "timeout" }, retryable: false };
         return;
       }
@@ -56,7 +56,7 @@ export async function* notSilentFor(
     }
   } finally {
     stopWatching();
-    // Not waited for, and whatever it says is of no interest any more.
+    // Not awaited, and its events no longer matter.
     events.return?.().catch(() => undefined);
   }
 }

@@ -5,17 +5,17 @@ import type { EventBody } from "../event.ts";
 import type { AssistantMessage, ReplyBlock, StopReason, Usage } from "../message.ts";
 import type { Clock, ModelEvent, ModelInfo } from "../ports.ts";
 
-/** Nobody else sees a block before the reply is whole, so text is added in place. */
+/** Only this reader sees a block before the reply is complete, so text is appended in place. */
 type Growing<Block> = Block extends unknown ? { -readonly [Key in keyof Block]: Block[Key] } : never;
 
 export interface Reply {
   readonly message: AssistantMessage;
-  /** The one that answered, which can be a fallback. */
+  /** The model that answered, which can be a fallback. */
   readonly model: ModelInfo;
   readonly usage: Usage | undefined;
-  /** Set when `message.stop` is `failed`. */
+  /** Set if `message.stop` is `failed`. */
   readonly failure: Failure | undefined;
-  /** False when a model of rules had none for the request. */
+  /** False if a rule-based model did not understand the request. */
   readonly understood: boolean;
 }
 
@@ -29,23 +29,23 @@ interface ReplyParts {
   emit(body: EventBody): Promise<void>;
   /** Resolves when the attached clients have room for more. */
   room(): Promise<void> | undefined;
-  /** Calls by this name are not shown before they are whole. */
+  /** Whether calls by this name are shown only once complete. */
   isHidden?(tool: string): boolean;
 }
 
-/** Streamed text reaches the log at least this often, so that a crash loses no more than that. */
+/** Maximum interval between checkpoints of streamed text; a crash loses no more than that. */
 const checkpointCharacters = 4_096;
 const checkpointMs = 1_000;
 
-/** An answer that grows past this is a model that has lost its way; it would not fit a record of the log either. */
+/** Limit for a reply. A longer one is a runaway model, and would not fit into a log record. */
 const maxReplyCharacters = 5_500_000;
 
-/** The arguments of one call may have this many characters; more is taken as malformed. */
+/** Limit for one call's arguments in characters; longer ones are malformed. */
 const maxInputCharacters = 5_000_000;
-/** Deep nesting is no use to a tool. */
+/** Deeper nesting is useless to tools. */
 const maxInputDepth = 500;
 const maxIdCharacters = 200;
-/** Behind these, no more text of the block before comes. */
+/** Events after which the previous block gets no more text. */
 const endsBlock: ReadonlySet<ModelEvent["type"]> = new Set(["text", "thinking", "tool_input", "tool_call", "end"]);
 
 function isSameBlock(before: TextEvent, event: ModelEvent): boolean {
@@ -55,10 +55,13 @@ function isSameBlock(before: TextEvent, event: ModelEvent): boolean {
 /** Calls of a reply that was cut off or refused never run. */
 const withoutCalls: ReadonlySet<StopReason> = new Set(["interrupted", "failed", "refusal"]);
 
-/** Calls of one reply. */
+/** Limit for calls in one reply. */
 export const maxCalls = 256;
 
-/** Reads one model stream to its end, telling everybody as it comes. The stream never throws; a model that does is a bug that `turn` reports. */
+/**
+ * Reads one model stream to its end and publishes it as it arrives. The stream never throws; a model that does has a
+ * bug, which `turn` reports.
+ */
 export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyParts): Promise<Reply> {
   const { messageId, clock, signal } = parts;
   const createdAt = clock.now();
@@ -71,14 +74,16 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
   let started = false;
   const callIds = new Set<string>();
   let characters = 0;
-  /** What the model calls the last of `blocks`. */
+  /** The model's name for the last of `blocks`. */
   let openBlock: string | undefined;
-  /** A call began to come in: whoever reads along was told that the block before it is whole. */
+  /** A call began to stream, so the block before it was reported as complete. */
   let isBlockOver = false;
-  /** What the last block has gained since it was saved. By itself: to cut it from the whole text would copy all of that. */
+  /**
+   * Text of the last block since its checkpoint. Kept apart, because cutting it from the whole would copy all of that.
+   */
   let unsaved = "";
   let savedAt = clock.monotonic();
-  /** The first unit of a pair that a model sends in two pieces. */
+  /** The first half of a surrogate pair that a model split. */
   let half: TextEvent | undefined;
 
   const begin = async (): Promise<void> => {
@@ -87,7 +92,7 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
     await parts.emit({ type: "message.started", messageId });
   };
 
-  /** Writes what the open block has gained since the last time. */
+  /** Writes what the open block has gained since its checkpoint. */
   const checkpoint = async (): Promise<void> => {
     const block = blocks.at(-1);
     if (block === undefined || block.type === "tool_call" || unsaved === "") return;
@@ -125,7 +130,7 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
     if (text.length >= checkpointCharacters) await checkpoint();
   };
 
-  /** Nearly all of an answer goes this way: nothing is waited for that need not be. */
+  /** Hot path for nearly all of a reply: avoids needless awaits. */
   const addText = (event: TextEvent): Promise<void> | undefined => {
     const last = blocks.at(-1);
     if (last?.type !== event.type || openBlock !== event.block || isBlockOver) return beginBlock(event);
@@ -138,7 +143,9 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
     return isDue ? Promise.resolve(told).then(checkpoint) : told;
   };
 
-  /** The first unit of a pair waits for the second, so that no piece ends in half a character. */
+  /**
+   * Holds back the first half of a surrogate pair until the second arrives, so that no piece ends in half a character.
+   */
   const addWhole = async (event: TextEvent): Promise<void> => {
     const text = half === undefined ? event.text : half.text + event.text;
     const isHalf = endsInHalf(text);
@@ -152,7 +159,7 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
   };
 
   for await (const event of stream) {
-    // What follows something else than its other half is no character.
+    // Not followed by its second half, so it is not a character.
     if (half !== undefined && endsBlock.has(event.type) && !isSameBlock(half, event)) await addLone(half);
     switch (event.type) {
       case "text":
@@ -186,7 +193,7 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
         break;
       case "retry":
         half = undefined;
-        // What vouches for a block holds for the answer that it was part of, and that one is not to be.
+        // A block's proof is valid only within the reply it came with.
         blocks = blocks.map(({ proof: _, ...block }) => block);
         if (event.model !== undefined) answering = event.model;
         await parts.emit({
@@ -210,7 +217,7 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
     if (characters > maxReplyCharacters || callIds.size > maxCalls) {
       const what = callIds.size > maxCalls ? `${maxCalls} calls` : `${maxReplyCharacters} characters`;
       stop = "failed";
-      failure = { code: "model_failed", message: `The answer grew past ${what} and was stopped.` };
+      failure = { code: "model_failed", message: `The reply exceeded ${what} and was stopped.` };
     }
     if (signal.aborted || stop !== undefined) break;
     const room = parts.room();
@@ -219,7 +226,7 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
   if (signal.aborted) stop = "interrupted";
   if (stop === undefined) {
     stop = "failed";
-    failure = { code: "model_failed", message: "The model's answer ended without an end." };
+    failure = { code: "model_failed", message: "The model's stream ended without an end event." };
   }
   const content = withoutCalls.has(stop) ? blocks.filter(({ type }) => type !== "tool_call") : blocks;
   const message: AssistantMessage = { id: messageId, role: "assistant", content, createdAt, stop, model: answering.id };
@@ -230,7 +237,7 @@ function callIdOf(given: string): string {
   return given === "" ? "call" : textStart(given, maxIdCharacters);
 }
 
-/** `taken` are the ids of the reply's calls so far; this one's is added. */
+/** `taken`: ids of the reply's calls so far. Adds this one's. */
 function toolCall(event: ModelEvent & { type: "tool_call" }, taken: Set<string>): ReplyBlock {
   const base = callIdOf(event.id);
   let id = base;
@@ -243,13 +250,13 @@ function toolCall(event: ModelEvent & { type: "tool_call" }, taken: Set<string>)
     try {
       return { ...call, input: JSON.parse(text) as unknown };
     } catch {
-      // Told to the model below, as the result of the call.
+      // The model reads this below, as the call's result.
     }
   }
   return { ...call, input: undefined, malformedInput: textStart(text, 10_000) };
 }
 
-/** Leaves no listener: a slow reader is waited for thousands of times in one turn. */
+/** Leaves no listener, because a turn can wait thousands of times for a slow reader. */
 function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

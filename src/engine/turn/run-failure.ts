@@ -2,7 +2,7 @@ import type { Failure } from "../errors.ts";
 import type { ToolResultBlock } from "../message.ts";
 import type { TurnOutcome } from "./turn-outcome.ts";
 
-/** Why a run failed; `undefined` when it succeeded. A run can fail although its turn was completed. */
+/** Why a run failed; `undefined` if it succeeded. A run can fail although its turn completed. */
 export function runFailure(outcome: TurnOutcome): Failure | undefined {
   const { reason, failure, denials, failedTool } = outcome;
   if (denials.length > 0 && (reason === "denied" || failure === undefined)) {
@@ -20,7 +20,7 @@ function firstLine(text: string): string {
   return line.slice(0, 2_000).toWellFormed();
 }
 
-/** Whether a tool could not do its job. A command that ran and exited non-zero did its job: its exit code is the result. */
+/** Whether a tool could not do its job. A completed command did its job: its exit code is the result. */
 export function isToolError({ status, exitCode }: ToolResultBlock): boolean {
   if (status !== "failed") return false;
   return exitCode === undefined || exitCode === notExecutable || exitCode === notFound || isKill(exitCode);
@@ -29,7 +29,10 @@ export function isToolError({ status, exitCode }: ToolResultBlock): boolean {
 const notExecutable = 126;
 const notFound = 127;
 
-/** A shell reports a child killed by signal n as 128 + n, up to the last real-time signal, 64. SIGPIPE (13) is how a pipeline ends early. */
+/**
+ * Shells report a child killed by signal n as 128 + n, up to the last real-time signal, 64. SIGPIPE (13) is how a
+ * pipeline ends early.
+ */
 function isKill(exitCode: number): boolean {
   return exitCode > 128 && exitCode <= 192 && exitCode !== 141;
 }

@@ -20,7 +20,7 @@ import { readReply } from "./reply.ts";
 import { isToolError } from "./run-failure.ts";
 import type { TurnOutcome } from "./turn-outcome.ts";
 
-/** What a turn needs of its session. */
+/** What a turn needs from its session. */
 export interface TurnParts {
   readonly turnId: string;
   readonly state: SessionState;
@@ -33,14 +33,17 @@ export interface TurnParts {
   /** The user named no model: a prompt that the offline model does not understand fails. */
   readonly modelByDefault: ModelByDefault | undefined;
   readonly silence?: ModelSilence;
-  /** Aborted by an interrupt; its reason may be an AgentError that says more than that. */
+  /** Aborted by an interrupt; its reason can be an AgentError with details. */
   readonly signal: AbortSignal;
   offer(model: ModelInfo): OfferedTools;
-  /** Of a reply that was offered these. `isCut`: it ended at the output limit, maybe in the middle of a call. */
+  /**
+   * Runs a reply's calls with the tools offered for it. `isCut`: the reply was truncated at the output limit, perhaps
+   * within a call.
+   */
   runCalls(calls: readonly ToolCallBlock[], offered: OfferedTools, isCut: boolean): Promise<CallsOutcome>;
   reminders(): Promise<readonly string[]>;
   readonly compaction: Pick<CompactorParts, "options" | "ofCall" | "instructions">;
-  /** Prompts that came while calls ran and belong to this turn. */
+  /** Prompts that arrived while calls ran and belong to this turn. */
   takeJoining(): readonly string[];
   emit(body: EventBody): Promise<void>;
   room(): Promise<void> | undefined;
@@ -63,13 +66,13 @@ function noModel({ reason, remedy }: ModelByDefault): Failure {
   return { code: "no_model", message: `${reason}, and the offline model did not understand the prompt. ${remedy}` };
 }
 
-/** A conversation needs this many tokens at least. */
+/** The least tokens a conversation needs. */
 const leastRoom = 500;
 
-/** An answer that was cut at the output limit is continued this often. */
+/** How often a reply that was truncated at the output limit is continued. */
 const maxContinuations = 3;
 
-/** THE LOOP: ask the model, run its calls, until it stops. Exactly one `turn.ended` follows `turn.started`. */
+/** THE LOOP: call the model and run its tool calls until it stops. Exactly one `turn.ended` follows `turn.started`. */
 export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
   const { turnId, state, clock, ids, signal, emit, limits } = parts;
   const startedAt = clock.monotonic();
@@ -157,23 +160,23 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     if (isOver) return outputLimit();
     if (stop === "length") return undefined;
     if (stop === "refusal") return refused(text);
-    // Words before a call announce the work; only what comes after it is the answer.
+    // Text before a call announces the work; only the text after the last call is the answer.
     if (text.trim() === "" && (finalText === "" || !isContinued)) return failedWith(nothingSaid);
     if (!reply.understood && parts.modelByDefault !== undefined) return failedWith(noModel(parts.modelByDefault));
     return { reason: "completed" };
   };
 
-  /** The system prompt and the tools leave hardly any room, so that only another model helps. */
+  /** The system prompt and the tools leave too little room, so only another model helps. */
   const tooSmallWindow = (model: ModelInfo): End | undefined => {
     const fixed = estimateTokens(buildRequest(state, [], parts.offer(model).specs));
     const { window, reserve } = budgetOf(model, state.settings);
     return window - reserve - fixed < leastRoom ? windowTooSmall(model, fixed, reserve) : undefined;
   };
 
-  /** Once it is part of the conversation, no later turn could be run either. */
+  /** Once a too large prompt is in the conversation, no later turn could run either. */
   const isTooLarge = (id: string, model: ModelInfo): boolean => {
     const { content = [], at = 0 } = state.waiting.get(id) ?? {};
-    // A token has a character at least: most prompts need not be counted.
+    // A token has at least one character, so most prompts need no counting.
     if (sizeOf(content) <= model.contextWindow / 4) return false;
     const message = { id, role: "user", content, createdAt: at } as const;
     return !fitsWindow(buildRequest(state, [message], parts.offer(model).specs), budgetOf(model, state.settings));
@@ -181,14 +184,14 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
 
   let end: End | undefined;
   try {
-    // What the model is told is looked up while the beginning is written.
+    // Gathers the model's context while the turn's start is being stored.
     const begun = emit({
       type: "turn.started",
       turnId,
       model: chosenModel(state.settings).id,
       prompts: parts.promptIds,
     });
-    // One that is not known fails when it is called, with its prompt in the conversation.
+    // An unknown model fails when it is called, with its prompt in the conversation.
     const resolved = parts.models.resolve(chosenModel(state.settings).id).catch(() => undefined);
     let [reminders, model] = await Promise.all([parts.reminders(), resolved, begun]);
     for (const messageId of parts.promptIds) {
@@ -211,7 +214,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
   }: End): Pick<TurnOutcome, "turnId" | "reason" | "failure" | "usage" | "durationMs"> => {
     return { turnId, reason, usage, durationMs, ...(failure === undefined ? {} : { failure }) };
   };
-  // Nobody else will take them up, and who sent them is told that they have failed.
+  // No other turn will take them up, and their senders learn that they have failed.
   const untaken = promptIds.filter((messageId) => state.waiting.has(messageId));
   const joined = promptIds.slice(parts.promptIds.length).filter((messageId) => !untaken.includes(messageId));
   const prompts = { ...(untaken.length === 0 ? {} : { untaken }), ...(joined.length === 0 ? {} : { joined }) };
@@ -231,7 +234,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
   };
 }
 
-/** Without blank lines before it and space behind it; the indentation of its first line is part of it. */
+/** Trims blank lines before the text and white space after it, but keeps the first line's indentation. */
 function trimmed(text: string): string {
   return text.replace(/^(?:[^\S\n]*\n)+/, "").trimEnd();
 }
@@ -240,7 +243,7 @@ function overLimit(limits: TurnLimits, modelCalls: number, usage: Usage): Failur
   if (limits.maxModelCalls !== undefined && modelCalls >= limits.maxModelCalls) {
     return {
       code: "limit_turns",
-      message: `Stopped after ${modelCalls} model ${modelCalls === 1 ? "call" : "calls"}, as the limit says.`,
+      message: `Stopped after ${modelCalls} model ${modelCalls === 1 ? "call" : "calls"} (the limit).`,
     };
   }
   const tokens = totalTokens(usage);
@@ -250,7 +253,7 @@ function overLimit(limits: TurnLimits, modelCalls: number, usage: Usage): Failur
   return undefined;
 }
 
-/** A deadline interrupts with its own error, and so does a process that ends; anything else is a plain interrupt. */
+/** A deadline or an ending process interrupts with its own error; any other reason is a plain interrupt. */
 function interrupted(signal: AbortSignal): End {
   const cause: unknown = signal.reason;
   if (cause instanceof AgentError && cause.code === "timeout") return { reason: "limit", failure: cause.failure };
@@ -267,7 +270,7 @@ function refused(text: string): End {
   const message =
     text.trim() === ""
       ? "The model declined to answer."
-      : "The model, or its provider, declined to answer after some words.";
+      : "The model, or its provider, stopped answering after some text.";
   return { reason: "refused", failure: { code: "model_refused", message } };
 }
 
@@ -277,13 +280,13 @@ function contextFull({ contextWindow }: ModelInfo, isCompactionOff: boolean): En
     : "Start";
   const message =
     `The conversation no longer fits the model's window of ${contextWindow} tokens. ` +
-    `${first} a new session, or go on with a model that has a larger one.`;
+    `${first} a new session, or continue with a model that has a larger one.`;
   return { reason: "context_full", failure: { code: "context_full", message } };
 }
 
 function windowTooSmall({ id, contextWindow }: ModelInfo, fixed: number, reserve: number): End {
   const message =
-    `The window of ${id} (${contextWindow} tokens) is too small to work in: the system prompt and the tools take about ` +
+    `The window of ${id} (${contextWindow} tokens) is too small: the system prompt and the tools take about ` +
     `${fixed}, and ${reserve} are kept for the answer. Use a model with a larger window, offer fewer tools, or correct ` +
     "contextWindow of its entry in config.yaml.";
   return { reason: "context_full", failure: { code: "context_full", message } };
@@ -291,13 +294,13 @@ function windowTooSmall({ id, contextWindow }: ModelInfo, fixed: number, reserve
 
 function promptTooLarge(window: number): End {
   const message =
-    `The prompt alone does not fit the model's window of ${window} tokens, and was not taken into the conversation. ` +
-    "Send less, or go on with a model that has a larger one.";
+    `The prompt alone does not fit the model's window of ${window} tokens, and was not added to the conversation. ` +
+    "Send less, or continue with a model that has a larger one.";
   return { reason: "context_full", failure: { code: "context_full", message } };
 }
 
 function outputLimit(): End {
-  const message = `The answer was cut at the model's output limit ${maxContinuations + 1} times in a row.`;
+  const message = `The reply was truncated at the model's output limit ${maxContinuations + 1} times in a row.`;
   return { reason: "length", failure: { code: "output_limit", message } };
 }
 

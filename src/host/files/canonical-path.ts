@@ -34,7 +34,7 @@ export type Step = "follow" | "keep" | "stop";
  */
 export async function canonicalPath(path: string, base: string, stepAt?: (path: string) => Step): Promise<string> {
   if (path.includes("\0") || base.includes("\0")) {
-    throw pathError("EINVAL", "a path cannot hold a NUL character", path.replaceAll("\0", "\\0"));
+    throw pathError("EINVAL", "a path cannot contain a NUL character", path.replaceAll("\0", "\\0"));
   }
   if (path.length > longestPath) throw pathError("ENAMETOOLONG", "the path is too long", `${path.slice(0, 100)}…`);
   const start = isAbsolute(path) ? path : join(parse(base).root === "" ? process.cwd() : "", base) + sep + path;

@@ -23,7 +23,7 @@ export async function savePlan(folder: string, plan: Plan, now = new Date()): Pr
     await fill(file, path, plan.text.endsWith("\n") ? plan.text : `${plan.text}\n`);
     return path;
   }
-  throw new Error(`There are ${mostOfOneName} plans named ${stem}.md already.`);
+  throw new Error(`Limit for plans named ${stem}.md reached (${mostOfOneName}). Remove old ones.`);
 }
 
 /** `undefined` if the path exists, even as a dangling link. */

@@ -151,7 +151,7 @@ async function writeAll(file: FileHandle, bytes: Buffer, from: number, to: numbe
 
 function torn(error: unknown, path: string, kept: KeptText): Error {
   const why = errorMessage(error);
-  return new Error(`${path} is written only in part (${why}). Its whole new text is in ${kept.path}.`);
+  return new Error(`${path} was written only in part (${why}). Its complete new text is in ${kept.path}.`);
 }
 
 const writers = new Map<string, Promise<unknown>>();

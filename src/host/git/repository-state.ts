@@ -99,7 +99,7 @@ export async function repositoryState(cwd: string): Promise<string | undefined> 
     const intro = ["Git repository at the start of this turn", `Root: ${repository.root}`, `Branch: ${branch}`];
     // A single one is the one that git would use.
     if (unclear || repositories.length > 1 || !(await isTrusted(repository))) {
-      const why = "Status and commits are left out: the repository's own configuration makes git run programs.";
+      const why = "Status and commits are omitted, because the repository's configuration makes git run programs.";
       return [...intro, why].join("\n");
     }
     const program = usersProgram("git", cwd);

@@ -5,7 +5,7 @@ import { fieldsOf, parsedJson } from "../../text/values.ts";
 
 /** Messages can quote the file. */
 const mostMessage = 300;
-const notUnderstood: PdfPart = { type: "failed", encrypted: false, message: "its reader cannot be understood" };
+const notUnderstood: PdfPart = { type: "failed", encrypted: false, message: "its reader sent malformed output" };
 
 /**
  * The parts that the reader writes, one JSON line each. Ends with its output, at a malformed line, or beyond `mostBytes` after

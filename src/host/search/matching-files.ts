@@ -24,7 +24,7 @@ async function namesIn(folder: string, test: (name: string) => boolean, budget: 
   try {
     for await (const entry of await opendir(folder === "" ? "/" : folder, { bufferSize: 512 })) {
       budget.left -= 1;
-      if (budget.left < 0) throw new Error("There are too many files to look at.");
+      if (budget.left < 0) throw new Error("Too many files to check.");
       // A name that is not UTF-8 cannot be looked up again.
       if (entry.name.includes("\uFFFD")) throw new Error("A name cannot be read.");
       if (test(entry.name)) found.push({ folder, name: entry.name, isLink: entry.isSymbolicLink() });

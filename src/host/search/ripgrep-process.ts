@@ -101,7 +101,7 @@ export async function searchWithRipgrep(search: RipgrepSearch): Promise<SearchRe
     const code = await ended;
     search.signal.throwIfAborted();
     const exceeded = bounds.exceeded();
-    if (exceeded !== undefined) throw new Error(`The search was ended because ${exceeded}`);
+    if (exceeded !== undefined) throw new Error(`The search was stopped because ${exceeded}`);
     if (result.truncated || code === 0 || code === 1) return result;
     const { text, lacksFiles, isUnreadable } = await errors;
     if (lacksFiles) throw outOfFiles();

@@ -40,7 +40,7 @@ function ownAddresses({ interfaces }: AddressSearch): readonly Block[] {
   try {
     return ownBlocks(interfaces());
   } catch {
-    const words = "This machine does not tell which addresses are its own, and what cannot be checked is not asked.";
+    const words = "This machine's own addresses are unknown, so no address can be checked.";
     throw new Error(`${words} The user can allow servers by name with fetch.allowPrivate in the configuration.`);
   }
 }
@@ -49,7 +49,7 @@ function notAllowed(url: URL, address?: string): Error {
   const where = address === undefined || address === plainHost(url) ? "" : ` leads to ${address}, which`;
   const isPublic = address !== undefined && isPublicAddress(address);
   const what = isPublic ? "an address of this machine or of its own network" : "not a public address";
-  const words = `${url.host}${where} is ${what}, and this machine and private networks are not reached into.`;
+  const words = `${url.host}${where} is ${what}. This machine and private networks are off limits.`;
   return new Error(`${words} The user can allow it with fetch.allowPrivate in the configuration.`);
 }
 
@@ -57,7 +57,7 @@ async function lookUp(host: string, search: AddressSearch): Promise<readonly Loo
   const { lookUpAll, timeoutMs, signal } = search;
   let stop = (): void => undefined;
   const stopped = new Promise<never>((_, reject) => {
-    stop = () => reject(new Error("There was no answer in time."));
+    stop = () => reject(new Error("No response in time."));
   });
   stopped.catch(() => undefined);
   const timer = setTimeout(stop, timeoutMs);
@@ -71,7 +71,7 @@ async function lookUp(host: string, search: AddressSearch): Promise<readonly Loo
     clearTimeout(timer);
     signal.removeEventListener("abort", stop);
   }
-  throw new Error(`The name ${host} could not be looked up, and what cannot be checked is not asked.`);
+  throw new Error(`The name ${host} could not be looked up, so its addresses cannot be checked.`);
 }
 
 /** The first address, the first of the other family, then the rest, because one family may be unreachable. */

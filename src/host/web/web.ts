@@ -61,7 +61,7 @@ export function createWeb(options: WebOptions): Web {
         const { response, at } = await follow(new URL(url), trip);
         return await readPage(response, at, maxBytes);
       } catch (error) {
-        if (isLate) throw new Error(`The page was not there as a whole after ${timeouts.overallMs / 1000} seconds.`);
+        if (isLate) throw new Error(`The page was not complete after ${timeouts.overallMs / 1000} seconds.`);
         throw error;
       } finally {
         clearTimeout(timer);
@@ -86,27 +86,27 @@ async function follow(start: URL, trip: Trip): Promise<{ readonly response: Http
     if (!redirects.has(response.status) || location === undefined) return { response, at };
     response.close();
     if (count === mostRedirects)
-      throw new Error(`There were more than ${mostRedirects} redirects; the last one came from ${shown(at)}.`);
+      throw new Error(`More than ${mostRedirects} redirects; the last one came from ${shown(at)}.`);
     at = redirected(at, location);
   }
 }
 
 function redirected(from: URL, location: string): URL {
-  if (!URL.canParse(location, from.href)) throw new Error(`${shown(from)} redirects to something that is no address.`);
+  if (!URL.canParse(location, from.href)) throw new Error(`${shown(from)} redirects to an invalid address.`);
   const to = new URL(location, from.href);
   const fault = faultOf(to);
   if (fault !== undefined) throw new Error(`${shown(from)} redirects to ${fault}.`);
   if (from.protocol === "https:" && to.protocol === "http:")
-    throw new Error(`${shown(from)} redirects from https to http (${shown(to)}), and that is not followed.`);
+    throw new Error(`${shown(from)} redirects from https to http (${shown(to)}), which is not followed.`);
   return withoutFragment(to);
 }
 
 function faultOf({ protocol, username, password }: URL): string | undefined {
   if (protocol !== "http:" && protocol !== "https:")
-    return `an address that begins with ${protocol}, and only https: and http: are read`;
+    return `an address with the scheme ${protocol}; only https: and http: are supported`;
   return username === "" && password === ""
     ? undefined
-    : "an address with a user name or password, and those are never sent";
+    : "an address with a user name or password, which are never sent";
 }
 
 function withoutFragment(url: URL): URL {
@@ -145,7 +145,7 @@ async function ask(url: URL, trip: Trip): Promise<HttpResponse> {
 }
 
 const byAddress =
-  "It was asked for the address that was checked, not for the name; where it only takes names, the user can allow this one with fetch.allowPrivate in the configuration.";
+  "It was given the checked address instead of the name. If it accepts only names, the user can allow this one with fetch.allowPrivate in the configuration.";
 
 async function readPage(response: HttpResponse, at: URL, maxBytes: number): Promise<WebPage> {
   // Join the pieces: one-byte pieces would take a hundred times their size.

@@ -5,7 +5,7 @@ import { z } from "../zod.ts";
 import { parseQuestionnaire } from "./questionnaire.ts";
 
 const nobody =
-  "Error: Nobody can be asked in this run. Decide by yourself where that is safe; where it is not, stop and say what you need to know.";
+  "Error: This run has no user to ask. Decide yourself where that is safe; otherwise stop and say what you need to know.";
 
 export const askUserTool = defineTool({
   input: z.strictObject({ questionnaire: z.string("questionnaire is required and must be a string") }),
@@ -27,7 +27,7 @@ export const askUserTool = defineTool({
 function report(questions: readonly Question[], answer: Answer): ToolOutput {
   if (answer.kind === "cancel")
     return failed(answer.why === undefined ? "User cancelled AskUser" : `AskUser was cancelled: ${answer.why}`);
-  if (answer.kind !== "answers") return failed("AskUser failed: the reply holds no answers.");
+  if (answer.kind !== "answers") return failed("AskUser failed: the reply has no answers.");
   const sections = questions.flatMap(({ index, question }) => {
     const given = answer.answers.find((candidate) => candidate.index === index);
     return given === undefined ? [] : [`${index}. [question] ${question}\n[answer] ${given.answer}`];

@@ -4,7 +4,7 @@ import { interrupted, messageOf } from "../outcome.ts";
 import { z } from "../zod.ts";
 
 const notApproved = "Error: Plan not approved - remaining in Spec Mode. Provide feedback to refine the spec.";
-const handedOver = "Nobody is here to approve the plan: it is handed over as the answer of this run.";
+const handedOver = "This run has no user to approve the plan, so the plan is its answer.";
 
 export const exitSpecModeTool = defineTool({
   input: z.strictObject({
@@ -41,7 +41,7 @@ export const exitSpecModeTool = defineTool({
   },
 });
 
-/** The approval holds, whether or not the plan can be kept. */
+/** The plan is approved even if saving it fails. */
 async function keep(
   host: Host,
   plan: Parameters<Host["savePlan"]>[0],
@@ -49,7 +49,7 @@ async function keep(
   const approved = "The plan is approved. Carry it out now.";
   try {
     const filePath = await host.savePlan(plan);
-    return { message: `${approved} It is kept in ${filePath}.`, filePath };
+    return { message: `${approved} It is saved in ${filePath}.`, filePath };
   } catch (error) {
     return { message: `${approved} It could not be saved: ${messageOf(error)}` };
   }

@@ -1,7 +1,7 @@
 import type { Tool } from "../../engine/tool.ts";
 import { isText, recordOf } from "../../text/values.ts";
 
-/** The list as the model wrote it last. */
+/** The list as last written by the model. */
 export const keptTodos: NonNullable<Tool["kept"]> = (input) => {
   const todos = recordOf(input)?.todos;
   return isText(todos) ? `Your list of tasks, as you wrote it last:\n\n${todos}` : undefined;

@@ -16,8 +16,8 @@ interface Draft {
 }
 
 /**
- * Reads `1. [question] …`, `[topic] …`, `[option] …` lines. The number may be missing, other tags are passed over, and a
- * line without a tag goes on with the question above it. Never throws.
+ * Reads `1. [question] …`, `[topic] …`, `[option] …` lines. The number is optional, other tags are skipped, and a line
+ * without a tag continues the question above. Never throws.
  */
 export function parseQuestionnaire(text: string): Questionnaire {
   if (text.length > mostCharacters) return wrong(1, `At most ${mostCharacters} characters are allowed`);

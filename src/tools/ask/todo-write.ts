@@ -8,7 +8,7 @@ export const todoWriteTool = defineTool({
     return [];
   },
 
-  /** The list is the call itself: it stays in the conversation, and front ends show it from there. */
+  /** The call itself is the list: it stays in the conversation, where front ends find it. */
   async run(input) {
     if (input.todos.trim() === "") return failed("todos is required: one task a line");
     return succeeded("TODO List Updated");

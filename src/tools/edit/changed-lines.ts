@@ -5,17 +5,17 @@ import type { Diff, DiffLine } from "./line-diff.ts";
 export interface DiffBounds {
   /** Bytes of JSON text. */
   readonly bytes: number;
-  /** Characters of a line. */
+  /** Characters per line. */
   readonly changed: number;
   readonly unchanged: number;
 }
 
-/** The model wrote the change itself, so it needs little of it. */
+/** The model wrote the change itself, so a little is enough. */
 export const modelBounds: DiffBounds = { bytes: 3000, changed: 300, unchanged: 100 };
 
 const signs = { removed: "-", added: "+", unchanged: " " } as const;
 
-/** The changed lines with their numbers and the lines around them. `used` is what they take of `bounds.bytes`. */
+/** The changed lines, numbered, with context. `used`: how much of `bounds.bytes` they take. */
 export function changedLines({ hunks, isCut }: Diff, bounds: DiffBounds): { lines: string[]; used: number } {
   const lines: string[] = [];
   let used = 0;
@@ -25,8 +25,8 @@ export function changedLines({ hunks, isCut }: Diff, bounds: DiffBounds): { line
     if (used > bounds.bytes) linesLeft += 1;
     else lines.push(line);
   }
-  if (isCut) lines.push("[more lines are left out]");
-  else if (linesLeft > 0) lines.push(`[${linesLeft} more lines are left out]`);
+  if (isCut) lines.push("[more lines omitted]");
+  else if (linesLeft > 0) lines.push(`[${linesLeft} more lines omitted]`);
   return { lines, used };
 }
 

@@ -31,7 +31,7 @@ export const createTool = defineTool({
       const path = await decidedPath(input, input.file_path, context);
       const stat = await files.stat(path);
       if (stat?.kind === "directory") return failed(`Cannot create file: ${path} is a directory.`);
-      if (stat?.kind === "other") return failed(`Cannot create file: ${path} is there and is not a regular file.`);
+      if (stat?.kind === "other") return failed(`Cannot create file: ${path} exists and is not a regular file.`);
       if (stat?.notWritable !== undefined) return failed(`Cannot create file: ${path} ${stat.notWritable}.`);
       if (stat !== undefined && stat.size > 0) {
         const unseen = await whyUnseen(path, stat, context);
@@ -47,7 +47,7 @@ export const createTool = defineTool({
   },
 });
 
-/** A file is replaced only by a model that knows what is in it. */
+/** A model can replace a file only if it knows the content. */
 async function whyUnseen(path: string, stat: FileStat, { host, seenFiles }: ToolContext): Promise<string | undefined> {
   const seen = seenFiles.get(path);
   const advice = "then create it, or use Edit to change a part of it";

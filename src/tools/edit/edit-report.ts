@@ -5,7 +5,7 @@ const wholeContentBytes = 20 * 1024;
 const diffBudget = 14_000;
 const spaceForRest = 1000;
 
-/** The result of an edit as existing clients read it: a JSON text, small enough to reach them uncut. */
+/** The result of an edit in the JSON form that existing clients read, short enough not to be cut. */
 export function editReport(path: string, after: string, { hunks, isCut }: Diff): string {
   const lines = hunks.flat();
   const shown: DiffLine[] = [];
@@ -19,8 +19,8 @@ export function editReport(path: string, after: string, { hunks, isCut }: Diff):
   const region = Buffer.byteLength(after) <= wholeContentBytes ? after : hunks.map(newSide).join("\n[...]\n");
   const content = cutTo(region, outputLimit - spaceForRest - jsonBytes(path) - Math.min(used, diffBudget));
   const notes: string[] = [];
-  if (isCut) notes.push("More lines of the diff are left out.");
-  else if (missing > 0) notes.push(`${missing} more lines of the diff are left out.`);
+  if (isCut) notes.push("More lines of the diff were omitted.");
+  else if (missing > 0) notes.push(`${missing} more lines of the diff were omitted.`);
   if (content !== after) notes.push("content is only the changed part of the file.");
   return JSON.stringify({
     file_path: path,
@@ -37,7 +37,7 @@ function newSide(lines: readonly DiffLine[]): string {
     .join("\n");
 }
 
-/** Bytes of a value's JSON text once it stands inside another JSON text. */
+/** Bytes of a value's JSON text when embedded in another JSON text. */
 function nestedBytes(value: unknown): number {
   return jsonBytes(JSON.stringify(value)) + 1;
 }

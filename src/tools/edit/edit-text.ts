@@ -1,22 +1,22 @@
 import { looseMatch } from "./loose-match.ts";
 
-/** Larger results are not built: replacing a short text everywhere can grow without bound. */
+/** Larger results are not built, because replacing a short text everywhere can grow without limit. */
 const mostCharacters = 20 * 1024 * 1024;
-/** In a larger text nothing is looked for that only resembles: it takes seconds. */
+/** In larger texts, only exact matches are searched, because similarity takes seconds. */
 const mostSearched = 512 * 1024;
 
 export type Replacement =
   | {
       readonly ok: true;
       readonly text: string;
-      /** How it was found, when that was not exactly. */
+      /** How it was found, if not exactly. */
       readonly note?: string;
     }
   | { readonly ok: false; readonly message: string; readonly isMissing?: true };
 
 /**
- * Replaces what `oldText` says, once or everywhere. What is not there exactly is replaced where it stands once with the line
- * numbers of Read or with other white space. A file whose lines all end in CRLF keeps them so.
+ * Replaces `oldText`, once or everywhere. If it is not found exactly, replaces a single match with Read's line numbers
+ * or different white space. Keeps a file's CRLF line ends.
  */
 export function replaceText(text: string, oldText: string, newText: string, everywhere: boolean): Replacement {
   const exact = isCrlf(text) ? 0 : count(text, oldText);
@@ -25,7 +25,7 @@ export function replaceText(text: string, oldText: string, newText: string, ever
   if (places === 0) return withoutNumbers(text, oldText, newText, everywhere) ?? replaceLoosely(text, oldText, newText);
   if (places > 1 && !everywhere) {
     const remedy = "Give more of the lines around it so that it is unique, or set change_all to replace every one.";
-    return { ok: false, message: `The text to replace is in the file ${places} times. ${remedy}` };
+    return { ok: false, message: `The text to replace occurs ${places} times in the file. ${remedy}` };
   }
   if (text.length + places * (substitute.length - wanted.length) > mostCharacters)
     return { ok: false, message: "The edited file would be too large. Use Execute for such a change." };
@@ -40,7 +40,7 @@ function toCrlf(text: string): string {
   return text.replace(/\r?\n/g, "\r\n");
 }
 
-/** Places where it stands. Two that overlap are two, so that neither is taken for the only one. */
+/** Positions of its matches. Overlapping matches count separately, so that neither looks unique. */
 function count(text: string, wanted: string): number {
   let places = 0;
   for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length)) places += 1;
@@ -56,7 +56,7 @@ const missing: Replacement = {
 
 const numbered = /^ *\d+→/;
 
-/** Of a text that was copied from Read with the numbers in front of its lines. */
+/** For text copied from Read with line numbers. */
 function withoutNumbers(text: string, oldText: string, newText: string, everywhere: boolean): Replacement | undefined {
   const lines = oldText.split("\n");
   if (!lines.every((line, index) => numbered.test(line) || (line === "" && index === lines.length - 1)))
@@ -69,7 +69,7 @@ function withoutNumbers(text: string, oldText: string, newText: string, everywhe
   const [wanted, substitute] = [bare(oldText), bare(newText)];
   if (wanted === "" || wanted === substitute) return undefined;
   const result = replaceText(text, wanted, substitute, everywhere);
-  return result.ok ? { note: "The line numbers were left out.", ...result } : undefined;
+  return result.ok ? { note: "Line numbers in old_str and new_str were ignored.", ...result } : undefined;
 }
 
 function replaceLoosely(text: string, oldText: string, newText: string): Replacement {
@@ -78,6 +78,6 @@ function replaceLoosely(text: string, oldText: string, newText: string): Replace
   const match = looseMatch(text, oldText, newText, lineEndOf);
   if (match === undefined || text.length + match.substitute.length > mostCharacters) return missing;
   const { from, to, substitute, line } = match;
-  const note = `old_str was found at line ${line} with other white space. new_str was indented as that place is.`;
+  const note = `old_str was found at line ${line} with different white space. new_str was indented to match.`;
   return { ok: true, text: text.slice(0, from) + substitute + text.slice(to), note };
 }

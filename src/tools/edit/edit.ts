@@ -37,9 +37,8 @@ export const editTool = defineTool({
 
   async run(input, context) {
     if (input.file_path.trim() === "") return failed("file_path is required and must be a string");
-    if (input.old_str === "")
-      return failed("old_str is empty. To make a new file, or to replace a whole one, use Create.");
-    if (input.old_str === input.new_str) return failed("old_str and new_str are the same: there is nothing to change.");
+    if (input.old_str === "") return failed("old_str is empty. Use Create for a new file, or to replace a whole one.");
+    if (input.old_str === input.new_str) return failed("old_str and new_str are the same, so nothing would change.");
     for (const name of ["old_str", "new_str"] as const) {
       const broken = halfCharacter(input[name]);
       if (broken !== undefined) return failed(`Cannot edit file: ${name} ${broken}`);
@@ -88,7 +87,7 @@ async function edit(input: Input, context: ToolContext): Promise<ToolOutput> {
   return { status: "ok", text, forModel };
 }
 
-/** The place of the file that most resembles a text that is not in it, to follow a sentence. */
+/** The place in the file most similar to a missing text, to follow a sentence. */
 async function nearestLines(text: string, wanted: string, breathe: Breathe): Promise<string> {
   const [lines, wantedLines] = [text.split("\n"), wanted.trim().split("\n")];
   const place = await nearestPlace(lines, wantedLines, 0, breathe);

@@ -3,36 +3,36 @@ import { type Breathe, createPace } from "../pace.ts";
 export interface DiffLine {
   readonly type: "removed" | "added" | "unchanged";
   readonly content: string;
-  /** Counted from 1. */
+  /** Starts at 1. */
   readonly lineNumber: { readonly old?: number; readonly new?: number };
 }
 
 export interface Diff {
-  /** The changes with three lines around each, one list for each place. */
+  /** The changes with three lines of context, as hunks. */
   readonly hunks: readonly (readonly DiffLine[])[];
-  /** There are more; nobody reads that many. */
+  /** There are more changes than listed. */
   readonly isCut: boolean;
 }
 
 interface Hunk {
   readonly oldStart: number;
   readonly newStart: number;
-  /** As in a unified diff: the first character says what the line is. */
+  /** As in a unified diff: the first character is the kind of line. */
   readonly lines: readonly string[];
   readonly isCut?: boolean;
 }
 
 const contextLines = 3;
-/** The time of a diff grows with the square of this. */
+/** A diff's time grows with the square of this. */
 const mostEdits = 500;
-/** Characters of both texts that are compared as a whole. Of larger ones, one difference after the other. */
+/** Limit for comparing both texts as a whole, in characters. Larger ones are compared one difference at a time. */
 const mostAtOnce = 400_000;
-/** Lines around a difference among which its end is looked for. */
+/** Lines searched around a difference for its end. */
 const windows: readonly number[] = [200, 2000];
-/** Of texts that are not compared as a whole. */
+/** Limit for texts that are not compared as a whole. */
 const mostLines = 2000;
 
-/** What became of a text, line by line. Takes a short time whatever the texts are, and holds up nobody. */
+/** The line diff of two texts. Takes bounded time for any texts. */
 export async function diffLines(before: string, after: string, breathe: Breathe = createPace()): Promise<Diff> {
   const patchOf = await patcher();
   const whole = before.length + after.length <= mostAtOnce ? patchOf(before, after) : undefined;
@@ -53,20 +53,20 @@ interface Sizes {
   readonly newLines: number;
 }
 
-/** `undefined` when there are too many changes. */
+/** `undefined` if there are too many changes. */
 async function patcher(): Promise<PatchOf> {
   const { structuredPatch } = await import("diff");
   const options = { context: contextLines, maxEditLength: mostEdits };
   return (before, after) => structuredPatch("", "", before, after, "", "", options)?.hunks;
 }
 
-/** Where one side of a large text is read on: an offset, and the number of the line that begins there. */
+/** A position in one side of a large text: an offset, and the number of the line that starts there. */
 interface Cursor {
   readonly at: number;
   readonly line: number;
 }
 
-/** Goes from one difference to the next. The last hunk may be cut, and then it is as long as anybody reads. */
+/** Finds one difference after the other. The last hunk can be cut at its limit. */
 async function* placesOf(before: string, after: string, patchOf: PatchOf, breathe: Breathe): AsyncGenerator<Hunk> {
   const end = commonEnd(before, after);
   const [oldText, newText] = [before.slice(0, end.old + end.context), after.slice(0, end.new + end.context)];
@@ -91,7 +91,7 @@ async function* placesOf(before: string, after: string, patchOf: PatchOf, breath
     fresh = afterLines(newText, fresh, hunk.newStart - 1 + hunk.newLines);
   }
 
-  /** The change at the cursors, when its end is seen: lines that are the same again on both sides. */
+  /** The change at the cursors, if its end is found: lines that match again on both sides. */
   async function firstHunk(): Promise<(Hunk & Sizes) | undefined> {
     for (const size of windows) {
       await breathe();
@@ -109,7 +109,7 @@ async function* placesOf(before: string, after: string, patchOf: PatchOf, breath
   }
 }
 
-/** Where lines begin that both texts end with, and how many characters of them are context of a change. */
+/** Where the common lines at both ends start, and how many of their characters are a change's context. */
 interface CommonEnd {
   readonly old: number;
   readonly new: number;
@@ -136,7 +136,7 @@ function endsAlike(a: string, b: string, same: number, step: number): boolean {
   return a.slice(endA - step, endA) === b.slice(endB - step, endB);
 }
 
-/** Characters that are the same from two places on. */
+/** Number of equal characters from two positions on. */
 function commonStart(a: string, fromA: number, b: string, fromB: number): number {
   const most = Math.min(a.length - fromA, b.length - fromB);
   let same = 0;
@@ -147,7 +147,7 @@ function commonStart(a: string, fromA: number, b: string, fromB: number): number
   return same;
 }
 
-/** The beginning of the line at `place`, and of the context before it, not before `from`. */
+/** The start of the line at `place` and of the context before it, but not before `from`. */
 function backLines(text: string, place: number, from: number): number {
   let start = place;
   for (let line = 0; line <= contextLines; line += 1) {
@@ -175,7 +175,7 @@ async function countLines(text: string, from: number, to: number, breathe: Breat
   return lines;
 }
 
-/** Everything from here to the last change, taken as one; of very much, the beginnings of both sides. */
+/** Everything from here to the last change as one change, cut to the start of both sides if very long. */
 function coarseHunk(before: string, old: Cursor, after: string, fresh: Cursor, end: CommonEnd): Hunk {
   const most = mostLines / 2;
   const linesOf = (text: string, from: number, to: number): readonly string[] => {

@@ -1,16 +1,16 @@
 import { reindented } from "./reindent.ts";
 
-/** A change of the one place where a text stands, when indentation and runs of spaces do not count. */
+/** A change at the only place where a text matches, ignoring indentation and runs of spaces. */
 export interface LooseMatch {
   readonly from: number;
   readonly to: number;
-  /** The new text, indented as the place is. */
+  /** The new text, indented to match. */
   readonly substitute: string;
-  /** Counted from 1. */
+  /** Starts at 1. */
   readonly line: number;
 }
 
-/** `undefined` when there is no such place, more than one, or no telling how to indent the new text. */
+/** `undefined` without a match, with several, or if the new text's indentation is unclear. */
 export function looseMatch(
   text: string,
   wanted: string,
@@ -37,11 +37,11 @@ export function looseMatch(
 
 interface Condensed {
   readonly text: string;
-  /** Where each of its characters is in the original. */
+  /** The position of each character in the original. */
   readonly offsets: Int32Array;
 }
 
-/** Without white space around lines, and with one space for each run within them. */
+/** Trims the lines, and reduces white space within them to single spaces. */
 function condensed(text: string): Condensed {
   const offsets = new Int32Array(text.length);
   let length = 0;
@@ -68,7 +68,7 @@ function condensed(text: string): Condensed {
   return { text: result, offsets };
 }
 
-/** At most two places, none of which begins or ends within a word. */
+/** At most two positions, neither of which starts or ends within a word. */
 function placesOf(text: string, sought: string): readonly number[] {
   const places: number[] = [];
   for (let at = text.indexOf(sought); at !== -1 && places.length < 2; at = text.indexOf(sought, at + 1)) {

@@ -1,11 +1,11 @@
 import { withoutTrailing } from "../../text/text-cut.ts";
 
 interface Reindenting {
-  /** As the model wrote it, and the same lines as they are in the file. */
+  /** The model's lines, and the same lines in the file. */
   readonly wanted: string;
   readonly found: string;
   readonly newText: string;
-  /** `found` begins with the indentation of its first line, which stays in the file. */
+  /** `found` starts with the indentation of its first line, which stays in the file. */
   readonly startsLine: boolean;
   readonly lineEnd: string;
 }
@@ -13,7 +13,7 @@ interface Reindenting {
 const indentOf = (line: string): string => /^[ \t]*/.exec(line)?.[0] ?? "";
 
 /**
- * The new text with the indentation of the file in place of the model's. `undefined` when the model's indentation stands for
+ * Replaces the model's indentation in the new text by the file's. `undefined` if one indentation of the model's matches
  * different ones in the file.
  */
 export function reindented({ wanted, found, newText, startsLine, lineEnd }: Reindenting): string | undefined {
@@ -53,7 +53,7 @@ function ownIndent(given: string, indents: ReadonlyMap<string, string>): string 
   return own.slice(0, Math.max(0, own.length - less));
 }
 
-/** Spaces for tabs or tabs for spaces, where an indentation of the model's stands for the file's in that way. */
+/** Converts between spaces and tabs, if the model's indentation maps to the file's that way. */
 function inUnitsOf(indent: string, [given, own]: readonly [string, string]): string {
   const [isSpaces, ownIsTabs] = [/^ +$/.test(indent), /^\t+$/.test(own)];
   if (isSpaces && /^ +$/.test(given) && ownIsTabs)

@@ -5,11 +5,11 @@ import { textEnd, textStart } from "../../text/text-cut.ts";
 import { interrupted } from "../outcome.ts";
 import { sandboxNote } from "./sandbox-note.ts";
 
-/** Characters of a long output that the model reads; errors and summaries are at its end. */
+/** Characters of a long output for the model, mostly from its end, where errors and summaries are. */
 const modelHead = 6000;
 const modelTail = 10_000;
 
-/** The result of a command as existing clients read it, and the shorter one for the model. */
+/** A command's result in the form that existing clients read, and the shorter one for the model. */
 export function commandReport(result: CommandResult, timeoutSeconds: number, walls?: Containment): ToolOutput {
   const report = reportOf(result, timeoutSeconds);
   const note =
@@ -28,7 +28,7 @@ function fileOf({ fullTextPath }: CommandResult): Pick<ToolOutput, "fullTextPath
   return fullTextPath === undefined ? {} : { fullTextPath };
 }
 
-/** `undefined` when the output is short enough for the model. */
+/** `undefined` if the output is short enough for the model. */
 function shortened(result: CommandResult): CommandResult | undefined {
   const shown = result.head + result.tail;
   if (shown.length <= modelHead + modelTail) return undefined;
@@ -45,7 +45,7 @@ function shortened(result: CommandResult): CommandResult | undefined {
   };
 }
 
-/** The text without the line that was cut, unless most of it would go. */
+/** The text without a partial line, unless that would remove most of it. */
 function wholeLines(text: string, withoutPart: (text: string) => string): string {
   const whole = withoutPart(text);
   return whole.length < text.length / 2 ? text : whole;

@@ -17,7 +17,7 @@ type Input = z.infer<typeof input>;
 export const applyPatchTool = defineTool({
   input,
 
-  /** A patch that cannot be read touches nothing: it only fails when it runs. */
+  /** An unreadable patch touches nothing and only fails when it runs. */
   async access(input, scope) {
     const accesses = new Map<string, Access>();
     for (const { types, name, isDeleted } of touched(sectionsOf(input))) {
@@ -51,7 +51,7 @@ async function applyPatch(input: Input, context: ToolContext): Promise<ToolOutpu
     resolve: (path) => decidedPath(input, path, context),
     breathe,
   });
-  if (!planned.some(isChanged)) throw new Error("It makes no difference to any file.");
+  if (!planned.some(isChanged)) throw new Error("It changes no file.");
   const report = await patchReport(planned, breathe);
   if (context.signal.aborted) return interrupted();
   const trouble = await commitPatch(planned, context.host.files, context.seenFiles, context.signal);
@@ -74,7 +74,7 @@ interface Touched {
   readonly isDeleted: boolean;
 }
 
-/** What is done to each path; once for each way in which it is named. */
+/** The change of each path, once for each way in which it is named. */
 function touched(sections: readonly PatchSection[]): Iterable<Touched> {
   const byName = new Map<string, Touched>();
   for (const section of sections) {
@@ -114,14 +114,14 @@ async function preview(input: Input, scope: ToolScope): Promise<Preview> {
   }
 }
 
-/** Of a patch that does not fit, only what it is about. */
+/** For a patch that does not fit, only the files it names. */
 async function outlineOf(section: PatchSection, resolve: (path: string) => Promise<string>): Promise<FileChange> {
   const movedTo = section.change === "update" ? section.movedTo : undefined;
   const moves = movedTo === undefined ? {} : { movedTo: await resolve(movedTo) };
   return { path: await resolve(section.path), ...moves, change: section.change };
 }
 
-/** The call itself stands beside its preview, with all of it. */
+/** Approvers see the whole call beside its preview. */
 function shownPatch(patch: string): string {
   if (patch.length <= previewLimit) return patch;
   return `${textStart(patch, previewLimit)}\n[${patch.length - previewLimit} more characters: see the call]`;

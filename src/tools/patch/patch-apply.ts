@@ -9,7 +9,7 @@ const shownWanted = 20;
 const shownNearest = 5;
 const shownCharacters = 160;
 
-/** Throws an error with words for the model when a hunk does not fit. Line ends and a byte order mark are kept. */
+/** Throws an error with a message for the model if a hunk does not fit. Keeps line ends and a byte order mark. */
 export async function applyHunks(text: string, hunks: readonly PatchHunk[], budget: Budget): Promise<string> {
   budget.spend(text.length);
   await budget.breathe();
@@ -28,7 +28,7 @@ export async function applyHunks(text: string, hunks: readonly PatchHunk[], budg
     while (done < placed.at) result.push(file.lines[done++] ?? "");
     for (const line of placed.lines) {
       if (line.startsWith("+")) result.push(line.slice(1) + file.lineEnd);
-      // The file's own line is kept: what the patch calls its context may differ from it in white space.
+      // Keeps the file's own line, because the patch's context can differ in white space.
       else if (line.startsWith(" ")) result.push(file.lines[done++] ?? "");
       else done += 1;
     }
@@ -42,7 +42,7 @@ interface FileText {
   readonly mark: string;
   /** Without line feeds; a carriage return before one is part of the line. */
   readonly lines: readonly string[];
-  /** What a new line needs behind it, before its line feed. */
+  /** What a new line needs before its line feed. */
   readonly lineEnd: "" | "\r";
   readonly hasFinalNewline: boolean;
 }
@@ -69,14 +69,14 @@ function joinText({ mark, lineEnd, hasFinalNewline }: FileText, lines: readonly 
 interface Place {
   readonly file: FileText;
   readonly finder: Finder;
-  /** Where the hunk before ended. */
+  /** Where the previous hunk ended. */
   readonly from: number;
   readonly name: string;
   readonly breathe: Breathe;
 }
 
 interface Placed {
-  /** `undefined`: behind everything. */
+  /** `undefined`: past the end. */
   readonly at: number | undefined;
   readonly lines: readonly string[];
 }
@@ -84,7 +84,7 @@ interface Placed {
 async function placeHunk(hunk: PatchHunk, place: Place): Promise<Placed> {
   const { finder, from } = place;
   const header = await findHeaders(hunk, place);
-  // A hunk may repeat its header as context; and one may name the function again that the hunk before was in.
+  // A hunk can repeat its header as context, or name the function that the previous hunk was in.
   const starts = header === undefined ? [from] : [header.below, ...(header.at === undefined ? [] : [header.at])];
   if (header?.isAbove) starts.push(from);
   for (const lines of [hunk.lines, withoutOuterBlanks(hunk.lines)]) {
@@ -96,14 +96,14 @@ async function placeHunk(hunk: PatchHunk, place: Place): Promise<Placed> {
     }
   }
   const where = hunk.atEnd ? "at the end of the file" : from === 0 ? "in the file" : `from line ${from + 1} on`;
-  throw await misfit(`These lines were looked for ${where}`, oldSide(hunk.lines), place);
+  throw await misfit(`These lines were not found ${where}`, oldSide(hunk.lines), place);
 }
 
 interface FoundHeader {
-  /** `undefined` when it is only above, where an earlier hunk has been. */
+  /** `undefined` if it occurs only above, where an earlier hunk was. */
   readonly at: number | undefined;
   readonly below: number;
-  /** Whether it stands, perhaps also, above. */
+  /** Whether it occurs above, perhaps also. */
   readonly isAbove: boolean;
 }
 
@@ -116,7 +116,7 @@ async function findHeaders(hunk: PatchHunk, place: Place): Promise<FoundHeader |
     const above = from === 0 ? undefined : await finder.find([header], 0, false);
     const isAbove = above !== undefined && above < from;
     if (at === undefined && !(isAbove && oldSide(hunk.lines).length > 0))
-      throw await misfit(`This line, given behind @@, was looked for from line ${below + 1} on`, [header], place);
+      throw await misfit(`This line after @@ was not found from line ${below + 1} on`, [header], place);
     found = { at, below: at === undefined ? below : at + 1, isAbove };
   }
   return found;
@@ -126,7 +126,7 @@ function oldSide(lines: readonly string[]): readonly string[] {
   return lines.filter((line) => !line.startsWith("+")).map((line) => line.slice(1));
 }
 
-/** Blank lines around a hunk may only set it apart. */
+/** Blank lines around a hunk can be mere separators. */
 function withoutOuterBlanks(lines: readonly string[]): readonly string[] {
   let [start, end] = [0, lines.length];
   while (start < end && isBlankContext(lines[start])) start += 1;
@@ -149,11 +149,11 @@ async function misfit(intro: string, wanted: readonly string[], place: Place): P
   if (left > 0) shown.push(`  (and ${left} more lines)`);
   const nearest = await nearestPlace(file.lines, wanted, from, place.breathe);
   const words = [`${name} does not fit. ${intro}:`, ...shown];
-  if (nearest === undefined) words.push("Nothing in the file resembles them.");
+  if (nearest === undefined) words.push("Nothing in the file is similar.");
   else {
     const order =
       nearest < from ? ", above the end of the hunk before it (hunks must be in the order of the file)" : "";
-    words.push(`The nearest place that resembles them is line ${nearest + 1}${order}:`);
+    words.push(`The most similar place is line ${nearest + 1}${order}:`);
     const lines = file.lines.slice(nearest, nearest + Math.min(wanted.length, shownNearest));
     words.push(...lines.map((line, index) => `${nearest + index + 1}  ${cut(line)}`));
   }

@@ -4,19 +4,18 @@ import { isStopped, messageOf } from "../outcome.ts";
 import { markOf } from "../seen-files.ts";
 import type { PlannedFile } from "./patch-plan.ts";
 
-/** What was done to one file, so that it can be undone. */
+/** A change that was made to one file, so that it can be undone. */
 interface Done {
   readonly file: PlannedFile;
-  /** Absent when it was removed. */
+  /** Absent if it was removed. */
   version?: string;
-  /** The file that it was before it was moved. */
+  /** The file before it was moved. */
   readonly source?: PlannedFile;
 }
 
 /**
- * Moves and writes what was planned, removals last, so that at every moment each text is on the disk. When one fails, those
- * before it are put back, and so are they at a stop. Returns words on what went wrong, or `undefined` when all is done. Never
- * rejects.
+ * Moves and writes what was planned, removals last, so that every text is on disk at every moment. On a failure or an
+ * abort, undoes the earlier changes. Returns what went wrong, or `undefined`. Never rejects.
  */
 export async function commitPatch(
   planned: readonly PlannedFile[],
@@ -26,7 +25,7 @@ export async function commitPatch(
 ): Promise<string | undefined> {
   const changed = planned.filter(isChanged);
   const done: Done[] = [];
-  /** In words: "write a.txt". */
+  /** As a phrase: "write a.txt". */
   let doing = "";
   const isMoved = (file: PlannedFile): boolean => done.some(({ source }) => source === file);
 
@@ -66,7 +65,7 @@ export async function commitPatch(
   return undefined;
 }
 
-/** The file that this one was, when it can simply be given its new name. */
+/** The source of this file, if a rename is enough. */
 function sourceOf({ name, before, movedFrom }: PlannedFile, changed: readonly PlannedFile[]): PlannedFile | undefined {
   if (before !== undefined || movedFrom === undefined) return undefined;
   return changed.find(({ path, after, movedTo }) => {
@@ -74,7 +73,7 @@ function sourceOf({ name, before, movedFrom }: PlannedFile, changed: readonly Pl
   });
 }
 
-/** The new version; `undefined` where the system cannot move, and a copy is needed. */
+/** The new version; `undefined` if the system cannot rename, so a copy is needed. */
 async function moved(
   source: PlannedFile,
   { path }: PlannedFile,
@@ -93,14 +92,14 @@ export function isChanged({ before, after }: PlannedFile): boolean {
   return before?.text !== after;
 }
 
-/** Somebody else may have been at the file since it was read. */
+/** Another program can have changed the file since it was read. */
 async function requireUntouched({ path, before }: PlannedFile, files: Files): Promise<void> {
   const version = (await files.stat(path))?.version;
   if (version === before?.version) return;
-  throw new Error(before === undefined ? "it has come to be meanwhile" : "it was changed meanwhile");
+  throw new Error(before === undefined ? "it was created in the meantime" : "it changed in the meantime");
 }
 
-/** In words: what was put back, and what could not be. */
+/** As a sentence: what was undone, and what was not. */
 async function putBack(done: readonly Done[], files: Files): Promise<string> {
   if (done.length === 0) return "Nothing was changed.";
   const failures: string[] = [];
@@ -108,19 +107,19 @@ async function putBack(done: readonly Done[], files: Files): Promise<string> {
     try {
       await undo(one, files);
     } catch (error) {
-      failures.push(`${one.file.name} was not put back: ${sentence(messageOf(error))}`);
+      failures.push(`${one.file.name} was not restored: ${sentence(messageOf(error))}`);
     }
   }
   const madeFiles = done.some(({ file }) => file.before === undefined);
-  const folders = madeFiles ? " Folders that were made for new files may be left, empty." : "";
-  if (failures.length === 0) return `What had been changed before it was put back, so nothing is changed.${folders}`;
-  const others = failures.length < done.length ? "The others are as before." : "";
-  return `Before it other files had been changed, and not all are as they were! ${failures.join(" ")} ${others}${folders}`.trim();
+  const folders = madeFiles ? " Empty folders made for new files may remain." : "";
+  if (failures.length === 0) return `The earlier changes were undone, so nothing is changed.${folders}`;
+  const others = failures.length < done.length ? "The others were restored." : "";
+  return `Not all earlier changes could be undone! ${failures.join(" ")} ${others}${folders}`.trim();
 }
 
 async function undo({ file, version, source }: Done, files: Files): Promise<void> {
   const { path, before } = source ?? file;
-  if ((await files.stat(file.path))?.version !== version) throw new Error("somebody else has changed it since");
+  if ((await files.stat(file.path))?.version !== version) throw new Error("another program has changed it since");
   if (before === undefined) return files.remove(path);
   const isSame = source !== undefined && file.after === before.text;
   if (!isSame) await files.write(file.path, before.text, { mode: before.mode });

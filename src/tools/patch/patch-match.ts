@@ -1,15 +1,15 @@
 import { type Breathe, createPace } from "../pace.ts";
 
-/** Bounds the work of one patch, whatever it and the files are like. */
+/** Limits the work of one patch, whatever its files. */
 export interface Budget {
-  /** Throws when nothing is left. */
+  /** Throws when the limit is reached. */
   spend(steps: number): void;
   readonly breathe: Breathe;
 }
 
 const mostSteps = 200_000_000;
 
-/** Lines that are looked at between two breaths. */
+/** Lines compared before yielding. */
 export const stretch = 4096;
 
 export function createBudget(breathe: Breathe = createPace()): Budget {
@@ -20,7 +20,7 @@ export function createBudget(breathe: Breathe = createPace()): Budget {
       left -= steps;
       if (left < 0)
         throw new Error(
-          "it takes too much searching: lines repeat too often, or large files come up too many times. Give less at once, with context lines that are rare in the file.",
+          "it needs too much searching, because its lines repeat too often or its files are too large. Give less at once, with context lines that are rare in the file.",
         );
     },
   };
@@ -29,13 +29,13 @@ export function createBudget(breathe: Breathe = createPace()): Budget {
 /** Finds lines in a file. */
 export interface Finder {
   /**
-   * The first place at or behind `from` where the wanted lines stand, `atEnd` only at the end of the file. Exact places win
-   * over those that differ in white space, and these over those that differ in typography.
+   * The first match at or after `from`; with `atEnd`, only at the end of the file. Exact matches win over different
+   * white space, and those over different typography.
    */
   find(wanted: readonly string[], from: number, atEnd: boolean): Promise<number | undefined>;
 }
 
-/** From strict to lenient: lines are the same when their keys are. */
+/** From strict to lenient: lines are equal if their keys are. */
 const keys: readonly ((line: string) => string)[] = [
   (line) => (line.endsWith("\r") ? line.slice(0, -1) : line),
   (line) => line.trimEnd(),
@@ -50,10 +50,10 @@ const typography: readonly (readonly [RegExp, string])[] = [
   [/[\u00a0\u2002-\u200a\u202f\u205f\u3000]/g, " "],
 ];
 
-/** What is left of a line when white space around it and typographic quotes, dashes and spaces do not count. */
+/** A line without surrounding white space, and with plain quotes, dashes and spaces. */
 export function lenientKey(line: string): string {
   let key = line.trim();
-  // Almost every line is plain, and nothing is to be replaced in it.
+  // Nearly all lines are plain and need no replacement.
   if (!/[\u00a0\u2000-\u3000]/.test(key)) return key;
   for (const [pattern, plain] of typography) key = key.replace(pattern, plain);
   return key;
@@ -78,7 +78,9 @@ interface LineIndex {
   find(wanted: readonly string[], from: number, atEnd: boolean): Promise<number | undefined>;
 }
 
-/** Gives every distinct line a number and knows where each stands, so that a search tries only the places of its rarest line. */
+/**
+ * Numbers each distinct line and indexes its positions, so that a search tries only the positions of its rarest line.
+ */
 async function createIndex(
   lines: readonly string[],
   key: (line: string) => string,
@@ -96,7 +98,7 @@ async function createIndex(
     if (place % stretch === 0) await budget.breathe();
   }
   budget.spend(characters);
-  /** The places of line `id` are `places[firsts[id]]` up to `places[firsts[id + 1]]`. */
+  /** The positions of line `id`: `places[firsts[id]]` up to `places[firsts[id + 1]]`. */
   const firsts = new Int32Array(ids.size + 1);
   for (const id of idAt) firsts[id + 1] = (firsts[id + 1] ?? 0) + 1;
   for (let id = 0; id < ids.size; id += 1) firsts[id + 1] = (firsts[id + 1] ?? 0) + (firsts[id] ?? 0);
@@ -116,7 +118,7 @@ async function createIndex(
     return same === wanted.length;
   };
 
-  /** The first of the places from `low` to `high` that is not before `place`. */
+  /** The first of the positions from `low` to `high` that is at or after `place`. */
   const slotFrom = (place: number, low: number, high: number): number => {
     let [start, end] = [low, high];
     while (start < end) {

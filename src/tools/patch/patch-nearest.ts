@@ -1,9 +1,9 @@
 import type { Breathe } from "../pace.ts";
 import { lenientKey, stretch } from "./patch-match.ts";
 
-/** Wanted lines that are looked at. */
+/** Limit for wanted lines to compare. */
 const mostWanted = 200;
-/** Places in the wanted lines that one line of the file may stand for. */
+/** Limit for the wanted lines that one line of the file can match. */
 const mostOffsets = 4;
 const heaviestLine = 40;
 /** For comparing word by word. */
@@ -11,10 +11,7 @@ const mostLines = 20_000;
 const longestLine = 400;
 const leastLikeness = 0.4;
 
-/**
- * The place that most resembles lines which were not found, or `undefined` when nothing does. Where several do alike, the
- * first at or behind `from`.
- */
+/** The place most similar to lines that were not found, or `undefined`. Among equals, the first at or after `from`. */
 export async function nearestPlace(
   lines: readonly string[],
   wanted: readonly string[],
@@ -24,7 +21,7 @@ export async function nearestPlace(
   return (await placeOfMostLines(lines, wanted, from, breathe)) ?? (await placeOfMostWords(lines, wanted, breathe));
 }
 
-/** By whole lines: each that is there as well speaks for the place where all would begin, and longer ones more. */
+/** By whole lines: each match votes for where the lines would start, longer lines more. */
 async function placeOfMostLines(
   lines: readonly string[],
   wanted: readonly string[],

@@ -12,18 +12,18 @@ import { applyHunks } from "./patch-apply.ts";
 import { createBudget } from "./patch-match.ts";
 
 const mostBytes = 10 * 1024 * 1024;
-/** Of all files together: they are held in memory until the last one is written. */
+/** Limit for all files together, because they stay in memory until the last one is written. */
 const mostBytesTogether = 32 * 1024 * 1024;
 
-/** What becomes of one file, all sections taken together. */
+/** The combined effect of all sections on one file. */
 export interface PlannedFile {
   /** Canonical. */
   readonly path: string;
-  /** As the patch names it. */
+  /** As named in the patch. */
   readonly name: string;
-  /** What is on the disk; absent when there is nothing. */
+  /** The file on disk; absent if missing. */
   readonly before?: { readonly text: string; readonly version: string; readonly mode: number };
-  /** Absent when the file goes away. */
+  /** Absent if the file will be removed. */
   readonly after?: string;
   readonly movedFrom?: { readonly path: string; readonly name: string; readonly text: string; readonly mode: number };
   readonly movedTo?: string;
@@ -31,14 +31,14 @@ export interface PlannedFile {
 
 export interface PlanOptions {
   readonly scope: ToolScope;
-  /** The canonical path of one that the patch names. */
+  /** The canonical path of one named in the patch. */
   resolve(path: string): Promise<string>;
-  /** Told of each section with what it finds and leaves, in order. */
+  /** Called for each section, in order, with the text before and after. */
   onSection?(change: FileChange): void;
   readonly breathe?: Breathe;
 }
 
-/** A file as the sections so far leave it. */
+/** A file after the sections so far. */
 interface State {
   readonly path: string;
   readonly name: string;
@@ -46,16 +46,16 @@ interface State {
   disk?: { readonly text: string; readonly version: string; readonly mode: number };
   isThere: boolean;
   text: string;
-  /** Why it is not there any more. */
+  /** Why it no longer exists. */
   gone: "deleted" | "moved" | undefined;
-  /** Where its text was on the disk, or came to be. */
+  /** Where its text was on disk, or was moved. */
   movedFrom: State | undefined;
   movedTo: State | undefined;
 }
 
 /**
- * Reads what the patch is about and computes what it makes of it, in the order of its sections. Writes nothing. Rejects with
- * words for the model when something does not fit.
+ * Reads a patch's files and computes their new texts, section by section. Writes nothing. Rejects with a message for
+ * the model if something does not fit.
  */
 export async function planPatch(
   sections: readonly PatchSection[],
@@ -117,7 +117,7 @@ export async function planPatch(
     const state = await look(section.path);
     if (state.isThere) {
       const since = state.stat === undefined ? "by an earlier section" : "already";
-      throw new Error(`${section.path} is there ${since}. Use "*** Update File" to change it.`);
+      throw new Error(`${section.path} exists ${since}. Use "*** Update File" to change it.`);
     }
     state.isThere = true;
     state.text = section.content;
@@ -127,7 +127,7 @@ export async function planPatch(
   async function remove(section: PatchSection & { change: "delete" }): Promise<void> {
     const state = await open(section.path, "*** Delete File");
     if (state.disk === undefined)
-      throw new Error(`${section.path} is made by an earlier section: deleting it makes no sense.`);
+      throw new Error(`${section.path} was created by an earlier section, so it cannot be deleted.`);
     await requireNoLink(section.path, state.path, "deleted");
     options.onSection?.({ path: state.path, change: "delete", oldContent: state.text });
     leave(state, "deleted");
@@ -140,7 +140,7 @@ export async function planPatch(
     const target = movedTo === undefined ? state : await look(movedTo);
     const moves = target === state ? {} : { movedTo: target.path };
     if (target !== state) {
-      if (target.isThere) throw new Error(`${name} cannot be moved to ${target.name}: that is there already.`);
+      if (target.isThere) throw new Error(`${name} cannot be moved to ${target.name}, which already exists.`);
       await requireNoLink(name, state.path, "moved");
       target.movedFrom = state.movedFrom ?? state;
       target.movedFrom.movedTo = target;
@@ -175,16 +175,16 @@ function leave(state: State, how: "deleted" | "moved"): void {
   state.movedFrom = undefined;
 }
 
-const addHint = ' Use "*** Add File" to make it.';
+const addHint = ' Use "*** Add File" to create it.';
 
-/** The same name cannot be a file and a folder, and a file that makes room for a folder could not be put back. */
+/** A name cannot be both a file and a folder, and a file replaced by a folder could not be restored. */
 function requireNoFolders(states: ReadonlyMap<string, State>): void {
   for (const { path, name, isThere } of states.values()) {
     if (!isThere) continue;
     for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
       const file = states.get(folder);
       if (file !== undefined)
-        throw new Error(`${name} lies below ${file.name}, which the patch takes for a file. Give it in two patches.`);
+        throw new Error(`${name} is inside ${file.name}, which the patch treats as a file. Give it in two patches.`);
     }
   }
 }

@@ -5,10 +5,12 @@ import { isChanged } from "./patch-commit.ts";
 import type { PlannedFile } from "./patch-plan.ts";
 
 const clientBounds: DiffBounds = { bytes: 14_000, changed: 500, unchanged: 500 };
-/** Texts that are compared for the report; comparing takes time. */
+/** Limit for texts compared for the report, because comparing takes time. */
 const mostCompared = 20 * 1024 * 1024;
 
-/** What a patch did: the list of files that models know, and the changed lines with their numbers; fewer `forModel`. */
+/**
+ * A patch's result: the list of files in the form models know, and the changed lines with numbers, fewer in `forModel`.
+ */
 export async function patchReport(
   planned: readonly PlannedFile[],
   breathe?: Breathe,
@@ -24,7 +26,7 @@ export async function patchReport(
     ...deleted.map(({ name }) => `D ${name}`),
   ];
   for (const { name } of planned.filter((file) => !isChanged(file) && file.after !== undefined))
-    lines.push(`Unchanged, because the patch makes no difference to it: ${name}`);
+    lines.push(`Unchanged by the patch: ${name}`);
   const diffs = new Map<string, Promise<Diff>>();
   const diffOf = (path: string, before: string, after: string): Promise<Diff> => {
     const diff = diffs.get(path) ?? diffLines(before, after, breathe);
@@ -54,6 +56,6 @@ async function excerpts(
     shown.push("", movedFrom === undefined ? name : `${name} (moved from ${movedFrom.name})`, ...lines);
     left -= used;
   }
-  if (filesLeft > 0) shown.push("", `[the changed lines of ${filesLeft} more files are left out]`);
+  if (filesLeft > 0) shown.push("", `[the changed lines of ${filesLeft} more files were omitted]`);
   return shown;
 }

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 
-/** The kinds that every provider takes. */
+/** The types that every provider accepts. */
 export type ImageKind = "PNG" | "JPEG" | "GIF" | "WebP";
 
 export interface PixelSize {
@@ -8,7 +8,7 @@ export interface PixelSize {
   readonly height: number;
 }
 
-/** What the first twelve bytes say, whatever the file is called. */
+/** The type according to the first twelve bytes, whatever the file's name. */
 export function imageKind(start: Uint8Array): ImageKind | undefined {
   const text = Buffer.from(start.buffer, start.byteOffset, start.byteLength).toString("latin1", 0, 12);
   if (text.startsWith("\x89PNG\r\n\x1a\n")) return "PNG";
@@ -18,22 +18,22 @@ export function imageKind(start: Uint8Array): ImageKind | undefined {
   return undefined;
 }
 
-/** An image whose bytes are not what its format says. The message completes "the image cannot be shown: …". */
+/** An image that violates its format. The message completes "the image cannot be shown: …". */
 class BrokenImage extends Error {}
 
 /**
- * Goes through an image from its first to its last part without decoding it, so that one that is cut short or whose parts do
- * not fit together is noticed here and not by a provider. A text says what is wrong.
+ * Walks through an image's parts without decoding it, so that a truncated or malformed one is noticed before a provider
+ * rejects it. Returns the fault as a string.
  */
 export function measureImage(bytes: Buffer, kind: ImageKind): PixelSize | string {
   try {
     const size = walkers[kind](bytes);
-    if (size.width === 0 || size.height === 0) return `it says that it is ${size.width} x ${size.height} pixels`;
+    if (size.width === 0 || size.height === 0) return `it claims to have ${size.width} x ${size.height} pixels`;
     return size;
   } catch (error) {
     if (error instanceof BrokenImage) return error.message;
-    // Reading a number past the last byte.
-    if (error instanceof RangeError) return "it is cut short";
+    // A number past the last byte.
+    if (error instanceof RangeError) return "it is truncated";
     throw error;
   }
 }
@@ -46,42 +46,42 @@ const walkers: Readonly<Record<ImageKind, (bytes: Buffer) => PixelSize>> = {
 };
 
 function walkPng(bytes: Buffer): PixelSize {
-  if (bytes.readUInt32BE(8) !== 13 || name(bytes, 12) !== "IHDR") throw new BrokenImage("its header is broken");
+  if (bytes.readUInt32BE(8) !== 13 || name(bytes, 12) !== "IHDR") throw new BrokenImage("its header is malformed");
   let hasPixels = false;
   for (let at = 8; ; ) {
     const length = bytes.readUInt32BE(at);
     const type = name(bytes, at + 4);
     const end = at + 8 + length;
     const sum = bytes.readUInt32BE(end);
-    // Lower case marks what a decoder may pass over.
+    // Lower case marks parts that a decoder can skip.
     if (/^[A-Z]/.test(type) && crc32(bytes.subarray(at + 4, end)) !== sum)
       throw new BrokenImage(`the checksum of its ${type} part is wrong`);
     if (type === "IDAT") hasPixels = true;
     if (type === "IEND") break;
     at = end + 4;
   }
-  if (!hasPixels) throw new BrokenImage("it has no pixels");
+  if (!hasPixels) throw new BrokenImage("it has no pixel data");
   return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
 }
 
 function walkJpeg(bytes: Buffer): PixelSize {
   let size: PixelSize | undefined;
   for (let at = 2; ; ) {
-    if (bytes.readUInt8(at) !== 0xff) throw new BrokenImage("its parts do not follow each other");
+    if (bytes.readUInt8(at) !== 0xff) throw new BrokenImage("its parts are out of order");
     while (bytes.readUInt8(at) === 0xff) at += 1;
     const marker = bytes.readUInt8(at);
     at += 1;
     if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8)) continue;
-    if (marker === 0xd9) throw new BrokenImage("it has no pixels");
+    if (marker === 0xd9) throw new BrokenImage("it has no pixel data");
     const length = bytes.readUInt16BE(at);
-    if (length < 2) throw new BrokenImage("its parts do not follow each other");
-    // All "start of frame" markers; the three left out have other meanings.
+    if (length < 2) throw new BrokenImage("its parts are out of order");
+    // All "start of frame" markers; the three missing ones have other meanings.
     if (marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc)
       size = { height: bytes.readUInt16BE(at + 3), width: bytes.readUInt16BE(at + 5) };
     at += length;
     if (marker !== 0xda) continue;
-    if (size === undefined) throw new BrokenImage("its header is broken");
-    if (bytes.indexOf("\xff\xd9", at, "latin1") === -1) throw new BrokenImage("it is cut short");
+    if (size === undefined) throw new BrokenImage("its header is malformed");
+    if (bytes.indexOf("\xff\xd9", at, "latin1") === -1) throw new BrokenImage("it is truncated");
     return size;
   }
 }
@@ -104,11 +104,11 @@ function walkGif(bytes: Buffer): PixelSize {
       at += 11 + colourTableBytes(bytes.readUInt8(at + 9));
       hasPixels = true;
     } else {
-      throw new BrokenImage("its parts do not follow each other");
+      throw new BrokenImage("its parts are out of order");
     }
     passSubBlocks();
   }
-  if (!hasPixels) throw new BrokenImage("it has no pixels");
+  if (!hasPixels) throw new BrokenImage("it has no pixel data");
   return { width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) };
 }
 
@@ -118,14 +118,14 @@ function colourTableBytes(flags: number): number {
 
 function walkWebp(bytes: Buffer): PixelSize {
   const end = 8 + bytes.readUInt32LE(4);
-  if (end > bytes.length) throw new BrokenImage("it is cut short");
+  if (end > bytes.length) throw new BrokenImage("it is truncated");
   let canvas: PixelSize | undefined;
   let picture: PixelSize | undefined;
   for (let at = 12; at + 8 <= end; ) {
     const type = name(bytes, at);
     const length = bytes.readUInt32LE(at + 4);
     const body = at + 8;
-    if (body + length > end) throw new BrokenImage("it is cut short");
+    if (body + length > end) throw new BrokenImage("it is truncated");
     if (type === "VP8X")
       canvas = { width: 1 + bytes.readUIntLE(body + 4, 3), height: 1 + bytes.readUIntLE(body + 7, 3) };
     if (type === "VP8 ") picture ??= lossySize(bytes, body);
@@ -133,17 +133,17 @@ function walkWebp(bytes: Buffer): PixelSize {
     if (type === "ANMF") picture ??= canvas;
     at = body + length + (length % 2);
   }
-  if (picture === undefined) throw new BrokenImage("it has no pixels");
+  if (picture === undefined) throw new BrokenImage("it has no pixel data");
   return canvas ?? picture;
 }
 
 function lossySize(bytes: Buffer, body: number): PixelSize {
-  if (bytes.readUIntBE(body + 3, 3) !== 0x9d012a) throw new BrokenImage("its header is broken");
+  if (bytes.readUIntBE(body + 3, 3) !== 0x9d012a) throw new BrokenImage("its header is malformed");
   return { width: bytes.readUInt16LE(body + 6) & 0x3fff, height: bytes.readUInt16LE(body + 8) & 0x3fff };
 }
 
 function losslessSize(bytes: Buffer, body: number): PixelSize {
-  if (bytes.readUInt8(body) !== 0x2f) throw new BrokenImage("its header is broken");
+  if (bytes.readUInt8(body) !== 0x2f) throw new BrokenImage("its header is malformed");
   const sizes = bytes.readUInt32LE(body + 1);
   return { width: 1 + (sizes & 0x3fff), height: 1 + ((sizes >>> 14) & 0x3fff) };
 }

@@ -5,16 +5,16 @@ import { textStart } from "../../text/text-cut.ts";
 
 const chunkBytes = 256 * 1024;
 const lineCharacters = 2000;
-/** Enough for `lineCharacters` of any script, with a broken last character to spare. */
+/** Enough for `lineCharacters` in any script, plus a malformed last character. */
 const keptLineBytes = lineCharacters * 4;
 
 export interface LineWindow {
   readonly lines: readonly string[];
-  /** The text goes on after the last of `lines`. */
+  /** The text continues after the last of `lines`. */
   readonly more: boolean;
   /** The last line read ended with a line feed. */
   readonly finalNewline: boolean;
-  /** Lines of the text up to where reading stopped, the skipped ones included. */
+  /** Lines up to where reading stopped, including skipped ones. */
   readonly passed: number;
   /** Some bytes were not UTF-8. */
   readonly invalid: boolean;
@@ -23,11 +23,11 @@ export interface LineWindow {
 export interface WindowRequest {
   readonly skip: number;
   readonly limit: number;
-  /** Bound of the lines' text, as bytes of its JSON form. One line always fits. */
+  /** Limit for the lines' text, in bytes of its JSON form. One line always fits. */
   readonly maxJsonBytes: number;
 }
 
-/** A file's bytes, a piece at a time. */
+/** A file's bytes in pieces. */
 export async function* piecesOf(files: Files, path: string): AsyncGenerator<Uint8Array> {
   for (let from = 0; ; ) {
     const piece = await files.read(path, { from, maxBytes: chunkBytes });
@@ -38,8 +38,8 @@ export async function* piecesOf(files: Files, path: string): AsyncGenerator<Uint
 }
 
 /**
- * Takes some lines of a UTF-8 text of any size, and no more pieces of it than they need. Long lines are cut. Rejects when
- * `signal` is aborted, and as `pieces` does.
+ * Takes some lines of a UTF-8 text of any size, reading no more than needed. Cuts long lines. Rejects if `signal`
+ * aborts, and as `pieces` does.
  */
 export async function readLineWindow(
   pieces: AsyncIterable<Uint8Array>,
@@ -62,7 +62,7 @@ export async function readLineWindow(
     line.push(kept);
   }
 
-  /** False when the line no longer fits. */
+  /** False if the line no longer fits. */
   function closeLine(): boolean {
     if (passed >= request.skip) {
       const bytes = Buffer.concat(line, keptBytes);

@@ -2,20 +2,20 @@ import { stripVTControlCharacters } from "node:util";
 import { textStart } from "../../text/text-cut.ts";
 import { type Fields, fieldsOf, isRecord } from "../../text/values.ts";
 
-/** A picture among the outputs, with the line of the rendered text that names it (the first line is 0). */
+/** A picture in an output. `line`: the rendered line that names it, from 0. */
 export interface NotebookPicture {
   readonly line: number;
   readonly label: string;
-  /** base64, as it stands in the file. */
+  /** Base64, as in the file. */
   readonly data: string;
 }
 
 export interface RenderedNotebook {
   readonly cells: number;
-  /** The first so many of them are rendered. */
+  /** Limit for rendered cells. */
   readonly shownCells: number;
   readonly language: string;
-  /** Rendered as they are asked for. */
+  /** Rendered on demand. */
   readonly lines: Iterable<string>;
   /** Those of the lines so far. */
   readonly pictures: readonly NotebookPicture[];
@@ -23,17 +23,17 @@ export interface RenderedNotebook {
 
 const mostCells = 20_000;
 const mostOutputs = 1000;
-/** Of a source or an output. */
+/** Limit for a source or an output. */
 const mostCharacters = 1_000_000;
-/** What is a little longer is not worth cutting, and a text with its note is not cut again. */
+/** Slightly longer text is not worth cutting, and a cut text with its note is not cut again. */
 const mostNoteCharacters = 100;
 const mostNames = 20;
 
 const pictureTypes: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
-/** The first of these that an output has is shown; what an output has beside it says the same in another form. */
+/** The first of these that an output has is shown; the others have the same in another form. */
 const readableTypes = ["text/plain", "text/markdown", "text/latex"];
 
-/** The cells of a notebook in their order, with their outputs. Words say why a text is no notebook. */
+/** The cells of a notebook in order, with their outputs. A string says why the text is not a notebook. */
 export function renderNotebook(json: string): RenderedNotebook | string {
   let parsed: unknown;
   try {
@@ -49,7 +49,7 @@ export function renderNotebook(json: string): RenderedNotebook | string {
   return { cells: cells.length, shownCells: Math.min(cells.length, mostCells), language, lines, pictures };
 }
 
-/** Adds to `pictures` as it goes. */
+/** Appends to `pictures`. */
 function* renderCells(cells: readonly unknown[], language: string, pictures: NotebookPicture[]): Generator<string> {
   let line = 0;
   for (const [index, cell] of cells.slice(0, mostCells).entries()) {
@@ -81,7 +81,7 @@ function* renderCells(cells: readonly unknown[], language: string, pictures: Not
   }
 }
 
-/** Yields all lines, and returns how many there were. */
+/** Yields all lines, and returns their number. */
 function* counted(lines: Iterable<string>): Generator<string, number> {
   let count = 0;
   for (const line of lines) {
@@ -92,7 +92,7 @@ function* counted(lines: Iterable<string>): Generator<string, number> {
 }
 
 interface ShownOutput {
-  /** Follows the number of the cell. */
+  /** Follows the cell's number. */
   readonly name: string;
   readonly text: string;
   readonly pictures: readonly (readonly [mediaType: string, data: string])[];
@@ -128,20 +128,23 @@ function showOutput(output: Fields): ShownOutput {
   };
 }
 
-/** Texts are one string or a list of its parts. */
+/** A text is a string or a list of its parts. */
 function joined(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (!Array.isArray(value)) return undefined;
   return value.every((part) => typeof part === "string") ? value.join("") : undefined;
 }
 
-/** What a terminal would show: without colours, and of a line that was written over its last state. */
+/** As a terminal would show it: without colours, and with only the last state of an overwritten line. */
 function plain(text: string): string {
   const lines = stripVTControlCharacters(shortened(text)).split(/\r?\n/);
   return lines.map((line) => line.split("\r").findLast((state) => state !== "") ?? "").join("\n");
 }
 
-/** None for an empty text, and none after a final line feed. Found one by one: there can be a million of them. */
+/**
+ * Empty for an empty text, with no extra line after a final line feed. Lines are found one by one, because there can be
+ * a million.
+ */
 function* linesOf(text: string): Generator<string> {
   const short = shortened(text);
   const end = short.endsWith("\n") ? short.length - 1 : short.length;

@@ -7,8 +7,8 @@ import { type ImageKind, imageKind, measureImage, type PixelSize } from "./image
 import { sizeWords } from "./size-words.ts";
 
 /**
- * What the strictest provider takes: 5 MiB, and it counts the base64 text. An image that it refuses would stay in the
- * conversation and fail every later request, so nothing larger is ever handed over.
+ * The strictest provider's limit: 5 MiB of base64 text. A larger image would stay in the conversation and fail every
+ * later request.
  */
 const mostBase64Bytes = 5 * 1024 * 1024;
 const mostBytes = (mostBase64Bytes / 4) * 3;
@@ -34,16 +34,16 @@ export interface ImageProblem {
   readonly isTooLarge: boolean;
 }
 
-/** An image that every provider takes, or why these bytes are none. */
+/** An image that every provider accepts, or why not. */
 export function checkImage(bytes: Buffer): CheckedImage | ImageProblem {
   const kind = imageKind(bytes);
-  if (kind === undefined) return { why: "it is no PNG, JPEG, GIF or WebP image", isTooLarge: false };
+  if (kind === undefined) return { why: "it is not a PNG, JPEG, GIF or WebP image", isTooLarge: false };
   if (bytes.length > mostBytes) return tooManyBytes;
   const size = measureImage(bytes, kind);
   if (typeof size === "string") return { why: size, isTooLarge: false };
   if (Math.max(size.width, size.height) > mostPixels)
     return {
-      why: `it has ${size.width} x ${size.height} pixels, and ${mostPixels} a side are the most`,
+      why: `it has ${size.width} x ${size.height} pixels; the limit is ${mostPixels} per side`,
       isTooLarge: true,
     };
   const block = { type: "image", mediaType: mediaTypes[kind], data: bytes.toString("base64") } as const;
@@ -52,7 +52,7 @@ export function checkImage(bytes: Buffer): CheckedImage | ImageProblem {
 
 const tooManyBytes: ImageProblem = { why: `it has more than ${sizeWords(mostBytes)}`, isTooLarge: true };
 
-/** `undefined` when the file, which begins with `start`, is no image of a kind that is shown. */
+/** `undefined` if the file, which starts with `start`, is not an image of a supported type. */
 export async function readImage(files: Files, path: string, start: Uint8Array): Promise<ToolOutput | undefined> {
   const kind = imageKind(start);
   if (kind === undefined) return undefined;
@@ -62,7 +62,7 @@ export async function readImage(files: Files, path: string, start: Uint8Array): 
   if ("why" in image) {
     const help = image.isTooLarge
       ? "Make it smaller with Execute (with ImageMagick: magick IN -resize 1600x1600 OUT.jpg) and Read the result."
-      : "Execute with `file` or `identify` may tell more.";
+      : "Execute with `file` or `identify` may show more.";
     return failed(
       `Error reading file: ${shownName(path)} is a ${kind} image that cannot be shown: ${image.why}. ${help}`,
     );
@@ -75,7 +75,7 @@ export async function readImage(files: Files, path: string, start: Uint8Array): 
   };
 }
 
-/** Images that no provider takes as they are: what stands at which byte. */
+/** Image types that no provider accepts, by their bytes and offset. */
 const otherKinds: readonly (readonly [kind: string, at: number, signs: readonly string[]])[] = [
   ["TIFF", 0, ["II*\0", "MM\0*", "II+\0", "MM\0+"]],
   ["ICO", 0, ["\0\0\x01\0"]],
@@ -88,17 +88,17 @@ const otherKinds: readonly (readonly [kind: string, at: number, signs: readonly 
 
 const imageName = /\.(?:png|jpe?g|jpe|gif|webp|bmp|ico|tiff?|heic|heif|avif|jxl|jp2|psd)$/i;
 
-/** Words for a file that is not text and no image that can be shown; `undefined` when it is no image at all. */
+/** The message for a file that is neither text nor a supported image; `undefined` if it is not an image. */
 export function whyNoImage(path: string, start: Uint8Array): string | undefined {
   const kind = otherKind(Buffer.from(start.buffer, start.byteOffset, start.byteLength).toString("latin1", 0, 32));
   if (kind !== undefined)
     return `is a ${kind} image. Only PNG, JPEG, GIF and WebP are shown: convert it with Execute (with ImageMagick: magick IN OUT.png) and Read the result.`;
   if (!imageName.test(path)) return undefined;
-  return "has the name of an image, but its bytes are none that can be shown (PNG, JPEG, GIF, WebP): it is damaged, or of another kind.";
+  return "has an image's name, but not the content of a supported type (PNG, JPEG, GIF, WebP): it is damaged, or of another type.";
 }
 
 function otherKind(first: string): string | undefined {
-  // Two letters say little; the four empty bytes are part of the format.
+  // Two letters are ambiguous; the four zero bytes are part of the format.
   if (first.startsWith("BM") && first.startsWith("\0\0\0\0", 6)) return "BMP";
   return otherKinds.find(([, at, signs]) => signs.some((sign) => first.startsWith(sign, at)))?.[0];
 }

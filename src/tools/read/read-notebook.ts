@@ -8,10 +8,7 @@ import { type NotebookPicture, renderNotebook } from "./notebook.ts";
 import { checkImage } from "./read-image.ts";
 import { sizeWords } from "./size-words.ts";
 
-/**
- * All of it is parsed at once, and everything else waits meanwhile. It also keeps the pictures of a result within one record
- * of the log, which may have 16 MiB.
- */
+/** Limits parsing, which blocks everything else, and keeps a result's pictures within one log record of 16 MiB. */
 const mostBytes = 10 * 1024 * 1024;
 const mostParts = 200_000;
 const pieceCharacters = 16 * 1024;
@@ -20,21 +17,21 @@ const mostPictures = 4;
 export interface NotebookText {
   readonly header: string;
   readonly pieces: AsyncIterable<Uint8Array>;
-  /** The pictures that the lines of this window name, as many as may go with one result, and words about the others. */
+  /** The pictures named by this window's lines, as many as fit into one result, and notes about the others. */
   picturesIn(
     window: LineWindow,
     skip: number,
   ): { readonly media: readonly ImageBlock[]; readonly notes: readonly string[] };
 }
 
-/** A notebook as text. Words say why it is none: then it is a text file like any other. */
+/** A notebook as text. A string says why it is not one; then it is read like any other text file. */
 export async function openNotebook(files: Files, path: string): Promise<NotebookText | string> {
   const bytes = await readWhole(files, path, mostBytes);
   if (bytes === undefined) return `it has more than ${sizeWords(mostBytes)}`;
   const json = decodeExactly(bytes);
   if (json === undefined) return "it is not UTF-8";
   await setImmediate();
-  // What is only separated by commas takes little beyond its own text.
+  // Content separated only by commas needs little memory beyond its text.
   if (hasMoreOf("{[:", json, mostParts)) return `its JSON has more than ${mostParts} parts`;
   const notebook = renderNotebook(json.startsWith("\uFEFF") ? json.slice(1) : json);
   if (typeof notebook === "string") return notebook;
@@ -55,7 +52,7 @@ async function* inPieces(lines: Iterable<string>): AsyncGenerator<Uint8Array> {
     if (piece.length < pieceCharacters) continue;
     yield Buffer.from(piece);
     piece = "";
-    // Otherwise no timer and no interrupt would come through before the last line.
+    // Yields, so that timers and interrupts come through before the last line.
     await setImmediate();
   }
   yield Buffer.from(piece);
@@ -90,6 +87,6 @@ function choosePictures(
   if (media.length > 0) notes.push(`[With this: ${labels.join(", ")}.]`);
   if (damaged.length > 0)
     notes.push(`[Not shown: ${damaged.slice(0, 5).join("; ")}${damaged.length > 5 ? "; …" : ""}.]`);
-  if (left > 0) notes.push(`[${left} more of these images are left out: Read with offset ${firstLeft} to see them.]`);
+  if (left > 0) notes.push(`[${left} more of these images were omitted: Read with offset ${firstLeft} to see them.]`);
   return { media, notes };
 }

@@ -6,19 +6,19 @@ const mostBytes = 50 * 1024 * 1024;
 const mostPages = 500;
 
 export interface PdfText {
-  /** What is said above the text. */
+  /** The note above the text. */
   readonly header: string;
-  /** The text, a page at a time. Pages are read when they are asked for. Rejects as `openPdf` does, before the first page. */
+  /** The text, page by page, read on demand. Rejects as `openPdf` does, before the first page. */
   readonly pieces: AsyncIterable<Uint8Array>;
-  /** Why the text ends before its end; `undefined` as long as it does not. */
+  /** Why the text ends early; `undefined` if it does not. */
   unread(): string | undefined;
-  /** What else is to be said below what was taken of the text. */
+  /** Further notes, below the text. */
   notes(): readonly string[];
 }
 
 type Stop = Extract<PdfPart, { readonly type: "failed" | "exceeded" }>;
 
-/** The text of a PDF. Rejects with words when it is too large or none of it can be read, and when `signal` is aborted. */
+/** The text of a PDF. Rejects with a message if it is too large or unreadable, and if `signal` aborts. */
 export async function openPdf(host: Host, path: string, signal: AbortSignal): Promise<PdfText> {
   const bytes = await readWhole(host.files, path, mostBytes);
   if (bytes === undefined)
@@ -68,8 +68,8 @@ export async function openPdf(host: Host, path: string, signal: AbortSignal): Pr
 const nothingCame: Stop = { type: "failed", encrypted: false, message: "it has no pages" };
 
 const tablesMissing =
-  "[Text in fonts whose characters are not told in the file is missing. Execute with pdftotext may read it.]";
-const noText = "[There is no text in these pages: they may be scanned. Execute with an OCR program may read them.]";
+  "[Text in fonts without a character map in the file is missing. Execute with pdftotext may read it.]";
+const noText = "[These pages have no text. They may be scanned: Execute with an OCR program may read them.]";
 
 function isStop(part: PdfPart | undefined): part is Stop {
   return part?.type === "failed" || part?.type === "exceeded";
@@ -92,8 +92,8 @@ function needs({ bound, limit }: Extract<Stop, { readonly type: "exceeded" }>): 
 function notToItsEnd(stop: Stop, place: string): string {
   const why =
     stop.type === "exceeded"
-      ? `The PDF ${needs(stop)} and was not read to its end: it stopped at ${place}.`
-      : `The PDF was not read to its end: ${place} is broken (${stop.message}).`;
+      ? `The PDF ${needs(stop)} and was not read to its end. It stopped at ${place}.`
+      : `The PDF was not read to its end: ${place} is malformed (${stop.message}).`;
   return `[${why} Execute with pdftotext may read more.]`;
 }
 
@@ -101,6 +101,6 @@ function unreadable(path: string, stop: Stop): string {
   if (stop.type === "exceeded")
     return `${path} is a PDF that ${needs(stop)}, and no page of it was read. Execute with pdftotext may read it.`;
   if (stop.encrypted)
-    return `${path} is an encrypted PDF, and its password is not known. Execute with qpdf can make a copy without one.`;
+    return `${path} is an encrypted PDF, whose password is unknown. Execute with qpdf can make a copy without one.`;
   return `${path} cannot be read as a PDF: ${stop.message}. Execute with pdftotext may still read it.`;
 }

@@ -14,7 +14,7 @@ import { fromUtf16, utf16Of } from "./utf16.ts";
 const defaultLines = 2400;
 const sniffedBytes = 8192;
 const spaceForNotes = 1000;
-/** Enough to leave text alone; what these files are is told by what reads them. */
+/** Enough to recognise text; other readers detect the remaining types. */
 const imageSigns = ["\x89PNG", "\xff\xd8\xff", "GIF8", "RIFF"];
 
 export const readTool = defineTool({
@@ -38,7 +38,7 @@ export const readTool = defineTool({
     try {
       const path = await decidedPath(input, input.file_path, context);
       const stat = await context.host.files.stat(path);
-      if (stat === undefined) return failed(`Error reading file: ENOENT: there is no file ${shownName(path)}`);
+      if (stat === undefined) return failed(`Error reading file: ENOENT: no such file: ${shownName(path)}`);
       if (stat.kind === "directory")
         return failed(`Error reading file: ${shownName(path)} is a directory. Use LS to list it.`, "is_directory");
       if (stat.kind === "other") return failed(`Error reading file: ${shownName(path)} is not a regular file.`);
@@ -59,7 +59,7 @@ interface Reading {
   readonly context: ToolContext;
 }
 
-/** By what its bytes say it is; only a notebook, being JSON, is known by its name. */
+/** By content; only a notebook, being JSON, is recognised by its name. */
 async function readFile(reading: Reading): Promise<ToolOutput> {
   const { path, context } = reading;
   const { files } = context.host;
@@ -121,7 +121,7 @@ interface Frame {
   /** What the lines are lines of. */
   readonly subject: "file" | "text";
   readonly header?: string;
-  /** Why the lines end before the subject does; `undefined` when they do not. */
+  /** Why the lines end early; `undefined` if they do not. */
   unread?(): string | undefined;
   notes(window: LineWindow): readonly string[];
 }
@@ -148,7 +148,7 @@ function textOf(lines: readonly string[], { finalNewline }: LineWindow): string 
   return lines.join("\n") + (finalNewline && lines.length > 0 ? "\n" : "");
 }
 
-/** Each line behind its number in the file. */
+/** Each line after its number in the file. */
 function numbered(lines: readonly string[], first: number): readonly string[] {
   const width = String(first + lines.length - 1).length;
   return lines.map((line, index) => `${String(first + index).padStart(width)}→${line}`);
@@ -160,7 +160,7 @@ function notesOf(window: LineWindow, skip: number, frame: Frame, isEmpty: boolea
   const { subject } = frame;
   const unread = frame.unread?.();
   if (window.more)
-    notes.push(`[Lines ${skip + 1}-${last}. The ${subject} goes on: Read it with offset ${last} for what follows.]`);
+    notes.push(`[Lines ${skip + 1}-${last}. The ${subject} continues: Read it with offset ${last} for the rest.]`);
   else if (unread !== undefined) notes.push(unread);
   else if (skip > 0) notes.push(`[Lines ${skip + 1}-${last}, the last of the ${subject}.]`);
   else if (isEmpty) notes.push(`[The ${subject} is empty.]`);

@@ -38,7 +38,7 @@ export const globTool = defineTool({
       if (unsearched !== undefined) return failed(`Glob failed: ${unsearched}`);
       const exclude = [...listOf(input.excludePatterns ?? []), ...placesBelow(folder, context.protectedPlaces)];
       const result = await search.glob({ folder, include, exclude, limit: mostResults }, context.signal);
-      // The search goes by names; what it found is shown only if they still lead where they did.
+      // The search uses names, so its results are shown only if they still lead to the same places.
       await decidedPath(input, input.folder ?? ".", context);
       return searchReport(result, folder === context.cwd ? undefined : folder);
     } catch (error) {

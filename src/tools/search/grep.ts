@@ -45,7 +45,7 @@ export const grepTool = defineTool({
       const unsearched = stat.kind === "directory" ? whyNotSearched(path) : undefined;
       if (unsearched !== undefined) return failed(`Grep failed: ${unsearched}`);
       const result = await search.grep(query(input, path, context.protectedPlaces), context.signal);
-      // The search goes by names; what it found is shown only if they still lead where they did.
+      // The search uses names, so its results are shown only if they still lead to the same places.
       await decidedPath(input, input.path ?? ".", context);
       return searchReport(result, stat.kind === "directory" && path !== context.cwd ? path : undefined);
     } catch (error) {

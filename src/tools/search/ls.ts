@@ -40,7 +40,7 @@ export const lsTool = defineTool({
   },
 });
 
-/** Only one level is listed, so what a pattern says about the levels above and below an entry is dropped. */
+/** Only one level is listed, so only the part of a pattern for that level counts. */
 async function without(
   patterns: readonly string[],
   entries: readonly DirectoryEntry[],

@@ -1,18 +1,18 @@
 /** Names inside a `.git` folder, at any depth: submodules have them too. */
 const namesOfGit = ["config", "config.worktree", "hooks"] as const;
 
-/** Processes and devices: their files hold secrets, have no end or wait for ever. */
+/** Processes and devices: their files hold secrets, never end, or block. */
 const systemTrees = ["/proc", "/sys", "/dev"] as const;
 
-/** Why a folder is not searched; `undefined` when it is. */
+/** Why a folder is not searched; `undefined` if it is. */
 export function whyNotSearched(folder: string): string | undefined {
   const tree = systemTrees.find((root) => `${folder}/`.startsWith(`${root}/`));
-  return tree && `${tree} holds processes and devices, and is not searched. Use Read for one file.`;
+  return tree && `${tree} contains processes and devices, and is not searched. Use Read for one file.`;
 }
 
 /**
- * Globs for what a search of a folder leaves out: the places and the system's trees that lie below it, anchored there; every folder of Tinman's
- * own; and inside a `.git` folder what starts programs or holds credentials. Without protected places, nothing.
+ * Globs that a folder's search excludes: protected places and system trees below it, Tinman's own folders, and in
+ * `.git` folders what starts programs or holds credentials. Empty without protected places.
  */
 export function placesBelow(folder: string, places: readonly string[]): readonly string[] {
   if (places.length === 0) return [];

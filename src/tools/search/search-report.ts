@@ -8,7 +8,7 @@ const longestLine = 500;
 const spaceForNotes = 1000;
 const nothing = "No matching files found";
 
-/** What the model reads of a search. `relativeTo` is named when the paths do not start in the working directory. */
+/** A search's result for the model. `relativeTo` is named if the paths do not start in the working directory. */
 export function searchReport(result: SearchResult, relativeTo?: string): ToolOutput {
   const shown: string[] = [];
   let used = 0;
@@ -20,7 +20,7 @@ export function searchReport(result: SearchResult, relativeTo?: string): ToolOut
   }
   const notes: string[] = [];
   if (result.truncated || shown.length < result.lines.length)
-    notes.push(`[There are more: only the first ${shown.length} are shown. Narrow the search to see the others.]`);
+    notes.push(`[Only the first ${shown.length} are shown. Narrow the search to see the others.]`);
   if (result.unreadable) notes.push("[Some files or folders could not be read, and were not searched.]");
   if (relativeTo !== undefined && shown.length > 0) notes.push(`[Paths are relative to ${shownName(relativeTo)}]`);
   if (shown.length === 0 && notes.length === 0) return succeeded(nothing, "no_match");

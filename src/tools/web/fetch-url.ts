@@ -6,7 +6,7 @@ import { z } from "../zod.ts";
 import { readPage } from "./page-text.ts";
 
 const mostBytes = 5 * 1024 * 1024;
-/** What a file of a long result holds. What the model gets at once is less, and cut by the engine. */
+/** Limit for the file of a long result. The engine cuts what the model gets at once. */
 const longestText = 400_000;
 const longestErrorText = 10_000;
 const accept =
@@ -34,12 +34,12 @@ export const fetchUrlTool = defineTool({
       const page = await context.host.web.get(address.url, { maxBytes: mostBytes, accept }, context.signal);
       const isGood = page.status >= 200 && page.status <= 299;
       const text = await textOf(page, isGood ? longestText : longestErrorText, context.signal);
-      // All of ours stands in front: what comes after the first "Markdown content:" is the page's, whatever it looks like,
-      // so that no mark is needed for its end. The notes behind it say nothing that a page could gain by saying it.
+      // Our own lines come first: everything after the first "Markdown content:" is the page's, so its end needs no
+      // mark. A page gains nothing by imitating the notes after it.
       const head = [`URL Content from: "${onOneLine(input.url)}"`, `Status: ${page.status}`];
       if (page.url !== address.url) head.push(`Redirected to: ${page.url}`);
       const result = [...head, "Markdown content:", "", text].join("\n");
-      return isGood ? succeeded(result) : failed(`The server answered with status ${page.status}.\n${result}`);
+      return isGood ? succeeded(result) : failed(`The server responded with status ${page.status}.\n${result}`);
     } catch (error) {
       return context.signal.aborted ? interrupted() : failed(`FetchUrl failed: ${messageOf(error)}`);
     }
@@ -50,14 +50,14 @@ function onOneLine(url: string): string {
   return url.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, "");
 }
 
-/** The address as it is asked for: without its fragment, which no server sees. */
+/** The requested address: without its fragment, which is not sent. */
 function webAddress(text: string): { readonly url: string } | { readonly fault: string } {
-  if (!URL.canParse(text)) return { fault: "The url is not a whole address." };
+  if (!URL.canParse(text)) return { fault: "The url is not a complete address." };
   const url = new URL(text);
   if (url.protocol !== "http:" && url.protocol !== "https:")
-    return { fault: `Only addresses that begin with https:// or http:// can be read, not ${url.protocol}` };
+    return { fault: `Only https:// and http:// addresses can be read, not ${url.protocol}` };
   if (url.username !== "" || url.password !== "")
-    return { fault: "The url holds a user name or password, and those are never sent. Leave them out." };
+    return { fault: "The url contains a user name or password, which are never sent. Remove them." };
   url.hash = "";
   return { url: url.href };
 }
@@ -67,7 +67,7 @@ async function textOf(page: WebPage, limit: number, signal: AbortSignal): Promis
   if ("type" in read) return describeFile(page, read.type);
   const { visible } = await import("./html-elements.ts");
   const notes: string[] = [];
-  // Of the control characters only line ends and tabs are text: others steer the terminal of whoever looks at the result.
+  // Line ends and tabs are the only control characters of text: others could control a reader's terminal.
   const plain = (words: string): string => visible(words.replace(/\r\n?|\f/g, "\n"));
   let text = read.isHtml ? read.text : plain(read.text);
   let truncated = false;
@@ -76,13 +76,13 @@ async function textOf(page: WebPage, limit: number, signal: AbortSignal): Promis
     const converted = await htmlToMarkdown(text, { url: page.url, limit, signal });
     text = plain(converted.markdown);
     truncated = converted.truncated;
-    if (!converted.hasText) notes.push("[The page has no text of its own. It may need scripts, which are not run.]");
-  } else if (text.trim() === "") notes.push("[The answer is empty.]");
+    if (!converted.hasText) notes.push("[The page has no text. It may need scripts, which are not run.]");
+  } else if (text.trim() === "") notes.push("[The response is empty.]");
   if (text.length > limit) {
     text = textStart(text, limit);
     truncated = true;
   }
-  if (truncated) notes.push(`[The page goes on; this is its beginning, ${text.length} characters.]`);
+  if (truncated) notes.push(`[The page continues; these are its first ${text.length} characters.]`);
   else if (page.truncated) notes.push(`[Only the first ${mostBytes / 1024 / 1024} MB of the page were read.]`);
   return [...(text === "" ? [] : [text]), ...notes].join("\n\n");
 }
@@ -91,7 +91,7 @@ function describeFile(page: WebPage, type: string): string {
   const size = page.truncated ? `more than ${mostBytes / 1024 / 1024} MB` : `${page.body.length} bytes`;
   const isPdf = type === "application/pdf";
   const what = isPdf ? "a PDF" : `a file of type ${type}`;
-  // Between quotes of the shell nothing has a meaning but the quote itself.
+  // In shell quotes, only the quote itself is special.
   const command = `curl -fsSL -o ${isPdf ? "page.pdf" : "file"} '${page.url.replaceAll("'", "%27")}'`;
   return `[This is ${what} (${size}), not text. To get it, use Execute: ${command}${isPdf ? ", and then Read it" : ""}.]`;
 }

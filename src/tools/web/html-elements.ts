@@ -9,9 +9,9 @@ function names(list: string): ReadonlySet<string> {
   return new Set(list.split(" "));
 }
 
-/** Nothing to read in them, ever. */
+/** Elements that never contain readable text. */
 const neverText = names("iframe noembed noframes script style textarea");
-/** What a page shows around its text. */
+/** Elements around a page's text. */
 const around = names(
   "audio button canvas datalist dialog map menu nav object optgroup option select svg template video",
 );
@@ -21,7 +21,7 @@ const voidElements = names("area base br col embed hr img input link meta param 
 export const paragraphElements = names(
   "address article aside body center details dir div fieldset figcaption figure footer form header hgroup html main p section summary",
 );
-/** Blocks that may stand inside a heading without ending it. */
+/** Blocks that can be inside a heading without ending it. */
 export const insideHeadings = names("body div hgroup html");
 export const codeElements = names("code kbd samp tt");
 export const preElements = names("listing pre xmp");
@@ -33,7 +33,7 @@ export const containerOf: ReadonlyMap<string, Container> = new Map([
   ["dd", "item"],
   ["blockquote", "quote"],
 ]);
-/** Blocks whose ends mean something: the end of a row, for instance, is that of its last cell. */
+/** Blocks whose end tags matter: the end of a row, for example, also ends its last cell. */
 export const closedBlocks: ReadonlySet<string> = new Set([...containerOf.keys(), "caption", "table", "td", "th"]);
 export const headings = names("h1 h2 h3 h4 h5 h6");
 export const emphasisOf: ReadonlyMap<string, Emphasis> = new Map([
@@ -45,12 +45,12 @@ export const emphasisOf: ReadonlyMap<string, Emphasis> = new Map([
   ["s", "strike"],
   ["strike", "strike"],
 ]);
-/** What stands for "link to this heading" beside it. */
+/** Labels of a heading's "link to this heading". */
 export const anchorSigns: ReadonlySet<string> = new Set(["#", "¶", "§", "🔗"]);
 
 const longestHref = 2000;
 
-/** Whether an element is left out with all that is in it: what nobody would see, and with `skipsNoise` what is around the text. */
+/** Whether an element is skipped with its content: what is invisible, and with `skipsNoise` what surrounds the text. */
 export function isLeftOut({ name, attributes }: Open, skipsNoise: boolean): boolean {
   if (neverText.has(name)) return true;
   if (!skipsNoise || voidElements.has(name)) return false;
@@ -62,7 +62,7 @@ export function isLeftOut({ name, attributes }: Open, skipsNoise: boolean): bool
   return style !== undefined && /(?:^|[;\s])(?:display\s?:\s?none|visibility\s?:\s?hidden)/i.test(style);
 }
 
-/** The address that a link leads to, in full; `undefined` where it leads nowhere that could be fetched or written to. */
+/** A link's full address; `undefined` unless it can be fetched or written to. */
 export function linkTarget(href: string, base: string): string | undefined {
   if (href === "" || href.startsWith("#") || href.length > longestHref) return undefined;
   try {
@@ -74,7 +74,7 @@ export function linkTarget(href: string, base: string): string | undefined {
   }
 }
 
-/** What a highlighter calls the language of a block of code. */
+/** A highlighter's name for the language of a code block. */
 export function languageOf(attributes: Attributes): string {
   const found = /(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s?)([\w+#.-]{1,30})/i.exec(
     attributes.get("class") ?? "",
@@ -87,7 +87,7 @@ export function startOf(attributes: Attributes): number {
   return Number.isSafeInteger(start) && start >= 0 ? start : 1;
 }
 
-/** Without characters that show nothing: they hide text from people, or turn it around. */
+/** Without invisible characters, which hide text or reverse it. */
 export function visible(text: string): string {
   return text.replace(
     /(?![\t\n\r\f])[\p{Cc}\u00ad\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/gu,

@@ -1,10 +1,10 @@
 import { anchorSigns, visible } from "./html-elements.ts";
 import type { MarkdownWriter } from "./markdown-writer.ts";
 
-/** Text, code spans and links. `addressOf`: where a link leads, `undefined` where it leads nowhere. */
+/** Text, code spans and links. `addressOf`: a link's target, or `undefined`. */
 export function createInlineText(out: () => MarkdownWriter, addressOf: (href: string) => string | undefined) {
   let code: string | undefined;
-  /** Where a link leads, as it is written, until the link has text. */
+  /** A link's target as written, until the link has text. */
   let waitingHref: string | undefined;
   let inAnchor = false;
 
@@ -24,7 +24,7 @@ export function createInlineText(out: () => MarkdownWriter, addressOf: (href: st
   }
 
   return {
-    /** Whether there was something to see. */
+    /** Whether there was visible content. */
     text(text: string): boolean {
       if (code !== undefined) {
         code += text;
@@ -40,20 +40,20 @@ export function createInlineText(out: () => MarkdownWriter, addressOf: (href: st
       code ??= "";
     },
     endCode,
-    /** Does what a code span goes on behind. */
+    /** Handles content that can follow a code span. */
     between(action: () => void): void {
       const goesOn = code !== undefined;
       endCode();
       action();
       if (goesOn) code = "";
     },
-    /** Without an address it ends the link before it. */
+    /** Without an address, it ends the previous link. */
     link(href: string | undefined): void {
       waitingHref = href?.trim();
       inAnchor = waitingHref?.startsWith("#") === true;
       out().link(undefined);
     },
-    /** Characters of a code span that has no end yet. */
+    /** Characters of a code span that is still open. */
     get length() {
       return code?.length ?? 0;
     },

@@ -1,15 +1,15 @@
 import { createMarkdownWriter, type MarkdownWriter } from "./markdown-writer.ts";
 
 const mostColumns = 20;
-/** Further ones are written as paragraphs: a page with so many uses them for its looks. */
+/** Further ones are written as paragraphs: a page with so many uses tables for layout. */
 const mostTables = 2000;
 
-/** The tables of a page, one at a time: one inside another ends it. */
+/** The tables of a page, one at a time: a nested one ends the outer one. */
 export function createHtmlTables(page: MarkdownWriter, limit: number) {
   let table: ReturnType<typeof createHtmlTable> | undefined;
   let opened = 0;
 
-  /** A table with blocks in its cells cannot be written as one. */
+  /** A table with blocks in its cells cannot be a Markdown table. */
   function leave(): void {
     const left = table;
     table = undefined;
@@ -47,7 +47,7 @@ export function createHtmlTables(page: MarkdownWriter, limit: number) {
   };
 }
 
-/** A table while it is read. */
+/** A table being read. */
 function createHtmlTable(limit: number) {
   const rows: string[][] = [];
   let length = 0;
@@ -63,7 +63,7 @@ function createHtmlTable(limit: number) {
     open = undefined;
   }
 
-  /** What was read so far as paragraphs, because the table is there for its looks. */
+  /** The content so far as paragraphs, because the table is for layout. */
   function giveUp(into: MarkdownWriter): void {
     closeCell();
     for (const text of rows.flat()) if (text !== "") into.block(text);
@@ -80,17 +80,17 @@ function createHtmlTable(limit: number) {
       open = { columns: within };
     },
     closeCell,
-    /** Where the text of the open cell goes; `undefined` between cells. */
+    /** Where the open cell's text goes; `undefined` between cells. */
     cell(): MarkdownWriter | undefined {
       if (open !== undefined) open.writer ??= createMarkdownWriter(limit);
       return open?.writer;
     },
-    /** How many characters there are. */
+    /** Number of characters. */
     get length() {
       return length + (open?.writer?.length ?? 0);
     },
     giveUp,
-    /** As a table; a single column is not one, and becomes paragraphs. */
+    /** As a table. A single column becomes paragraphs. */
     finish(into: MarkdownWriter): void {
       closeCell();
       const filled = rows.filter((row) => row.some((text) => text !== ""));
@@ -101,7 +101,7 @@ function createHtmlTable(limit: number) {
         return;
       }
       const widest = filled.reduce((most, row) => Math.max(most, row.length), 0);
-      // Readers count the columns here, and the first row may have fewer than the others.
+      // Markdown readers count the columns here, and the first row can have fewer.
       into.block(
         [
           rowLine(head),

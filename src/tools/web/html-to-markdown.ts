@@ -24,25 +24,25 @@ export interface MarkdownPage {
   readonly markdown: string;
   /** Whether there is more than a title. */
   readonly hasText: boolean;
-  /** The page goes on behind the limit. */
+  /** The page continues past the limit. */
   readonly truncated: boolean;
 }
 
 export interface MarkdownOptions {
-  /** Where the page came from: links are told in full. */
+  /** The page's address, to resolve links. */
   readonly url: string;
-  /** Characters of Markdown after which no more is read. */
+  /** Characters of Markdown after which reading stops. */
   readonly limit: number;
   readonly signal?: AbortSignal;
 }
 
 /**
- * The text of a page and its structure, without what surrounds it. One pass and no tree, so that time and memory grow with
- * the page's length and nothing else, whatever a hostile page does. Others can work meanwhile. Rejects when it is aborted.
+ * A page's text and structure, without what surrounds it. One pass without a tree, so that time and memory grow only
+ * with the page's length. Yields to other work. Rejects on abort.
  */
 export async function htmlToMarkdown(html: string, options: MarkdownOptions): Promise<MarkdownPage> {
   const { page, leftOut } = await convert(html, options, true);
-  // What was to be left out has no end, or is all there is: then all of it is shown.
+  // The part to skip has no end, or is the whole page, so show everything.
   const lostText = leftOut === "endless" || (leftOut === "some" && !page.hasText);
   return lostText ? (await convert(html, options, false)).page : page;
 }
@@ -93,7 +93,7 @@ async function convert(html: string, { url, limit, signal }: MarkdownOptions, sk
   };
 }
 
-/** What becomes of the tokens that are not left out. */
+/** Handles the tokens that are not skipped. */
 function createPage(url: string, limit: number) {
   const main = createMarkdownWriter(limit);
   const tables = createHtmlTables(main, limit);
@@ -104,7 +104,7 @@ function createPage(url: string, limit: number) {
   let inTitle = false;
   let hasH1 = false;
   let pre: Preformatted | undefined;
-  /** Of an element around the next block of code. */
+  /** The element around the next code block. */
   let language = "";
 
   function endPre(): void {
@@ -218,7 +218,7 @@ function createPage(url: string, limit: number) {
     text: onText,
     open: onOpen,
     close: onClose,
-    /** With the title above, and the text alone. */
+    /** The title, then the text. */
     finish() {
       endPre();
       inline.endCode();
@@ -238,7 +238,7 @@ interface Preformatted {
   language: string;
 }
 
-/** Without the blank lines that it begins with. */
+/** Without leading blank lines. */
 function addPre(into: Preformatted, given: string): void {
   const text = into.length > 0 ? given : given.slice(leadingFeeds(given));
   if (text === "") return;

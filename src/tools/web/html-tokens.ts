@@ -1,23 +1,23 @@
 import { Tokenizer } from "htmlparser2";
 import { endsInHalf } from "../../text/text-cut.ts";
 
-/** What a page is made of. Character references are decoded. */
+/** A page's tokens. Character references are decoded. */
 export type HtmlToken =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "open"; readonly name: string; readonly attributes: ReadonlyMap<string, string> }
   | { readonly type: "close"; readonly name: string };
 
-/** Characters in a batch: few enough for it to be done within milliseconds. */
+/** Characters per batch, few enough to take only milliseconds. */
 const stride = 4096;
-/** A longer text is several tokens. */
+/** Longer text is split into several tokens. */
 const longestText = 64 * 1024;
 const longestName = 40;
 const mostAttributes = 60;
 const longestValue = 10_000;
 
 /**
- * Takes a page apart as browsers do, in batches between which the caller can rest. Time and memory grow with the page's
- * length and nothing else: tags are not matched, and names, values and attributes beyond a bound are dropped.
+ * Splits a page into tokens as browsers do, in batches so that the caller can yield. Time and memory grow only with the
+ * page's length: tags are not matched, and long names, values and attributes are dropped.
  */
 export function* htmlTokens(html: string): Generator<readonly HtmlToken[], void, undefined> {
   let found: HtmlToken[] = [];
@@ -65,7 +65,7 @@ export function* htmlTokens(html: string): Generator<readonly HtmlToken[], void,
       onattribentity: (code) => addToValue(String.fromCodePoint(code)),
       onattribend() {
         if (key === "" || attributes.size >= mostAttributes || attributes.has(key)) return;
-        // Too long to be of use: data in place of an address.
+        // Too long to be useful: data instead of an address.
         attributes.set(key, value.length > longestValue ? "" : value);
       },
       onopentagend: endTag,
@@ -89,7 +89,7 @@ export function* htmlTokens(html: string): Generator<readonly HtmlToken[], void,
   yield found;
 }
 
-/** Whether what follows cannot change what its end means. */
+/** Whether later text cannot change the meaning of its end. */
 function isWhole(text: string): boolean {
   return !endsInHalf(text) && !text.endsWith("\r");
 }

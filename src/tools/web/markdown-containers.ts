@@ -2,22 +2,22 @@ export type Container = "list" | "item" | "quote";
 
 interface Open {
   readonly kind: Container;
-  /** Before its first line, and before the others. */
+  /** The prefixes of its first line, and of the others. */
   readonly first: string;
   readonly rest: string;
   isFresh: boolean;
-  /** Of an ordered list: the number of its next item. */
+  /** In an ordered list: the number of the next item. */
   next?: number;
   hasItems?: boolean;
 }
 
-/** Deeper nesting is written as if it were this deep. */
+/** Deeper nesting is written at this depth. */
 const deepest = 24;
 
-/** The lists, items and quotes around the text: what they put before its lines. */
+/** The lists, items and quotes around the text, and the line prefixes for them. */
 export function createContainers() {
   const open: Open[] = [];
-  /** Opened beyond the deepest level, by kind: their ends must not end others. */
+  /** Containers beyond the deepest level, by kind: their ends must not end others. */
   const beyond = { list: 0, item: 0, quote: 0 };
 
   function push(container: Open): void {
@@ -31,7 +31,7 @@ export function createContainers() {
     openList(first: number | undefined): void {
       push({ kind: "list", first: "", rest: "", isFresh: false, ...(first === undefined ? {} : { next: first }) });
     },
-    /** Whether there was one before it in its list. */
+    /** Whether its list has an earlier item. */
     openItem(given: string | undefined): boolean {
       const outer = open.findLast(({ kind }) => kind !== "item");
       const list = outer?.kind === "list" ? outer : undefined;
@@ -45,20 +45,20 @@ export function createContainers() {
       return isNext;
     },
     openQuote: (): void => push({ kind: "quote", first: "> ", rest: "> ", isFresh: true }),
-    /** Ends the innermost one and all in it. False when there is none to end. */
+    /** Ends the innermost one with its content. False if there is none. */
     close(kind: Container): boolean {
       if (beyond[kind] > 0) {
         beyond[kind] -= 1;
         return false;
       }
       const index = open.findLastIndex((container) => container.kind === kind);
-      // An item is not looked for outside its list.
+      // Don't look for an item outside its list.
       if (index < 0 || (kind === "item" && open.slice(index).some((container) => container.kind === "list")))
         return false;
       open.length = index;
       return true;
     },
-    /** Before the next line that has text. Markers are written once. */
+    /** The prefix of the next line with text. Markers are written once. */
     beforeText: (): string =>
       open
         .map((container) => {
@@ -67,14 +67,14 @@ export function createContainers() {
           return text;
         })
         .join(""),
-    /** Before a blank line in front of that: it belongs to what was there before. */
+    /** The prefix of a blank line before that: it belongs to the previous content. */
     beforeBlank(): string {
       const fresh = open.findIndex(({ isFresh }) => isFresh);
       return restOf(fresh < 0 ? open : open.slice(0, fresh)).trimEnd();
     },
-    /** Before the lines of a block behind its first. */
+    /** The prefix of a block's lines after its first. */
     beforeNext: (): string => restOf(open),
-    /** Whether there is a marker that waits for text. */
+    /** Whether a marker is waiting for text. */
     hasFresh: (): boolean => open.some(({ isFresh }) => isFresh),
     isFreshItem: (): boolean => open.at(-1)?.kind === "item" && open.at(-1)?.isFresh === true,
     hasItem: (): boolean => open.some(({ kind }) => kind === "item"),

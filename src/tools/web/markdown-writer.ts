@@ -12,10 +12,9 @@ const marks: Readonly<Record<Emphasis, string>> = { strong: "**", em: "*", strik
 const order: readonly Emphasis[] = ["strong", "em", "strike"];
 
 /**
- * Puts Markdown together from what comes in the order of reading. Marks, line breaks and list markers are written only when
- * text follows that needs them, so nothing empty is left behind, and a mark never reaches over the end of a paragraph.
- * Text is not escaped: it is read by a model, and `snake_case` should look like it.
- * `limit`: characters after which it may forget what it is given; its length then is more than that.
+ * Builds Markdown in reading order. Marks, line breaks and list markers wait until text needs them, so nothing empty
+ * remains and no mark spans paragraphs. Text is not escaped, because a model reads it. `limit`: characters after which
+ * it may drop input; its length then exceeds that.
  */
 export function createMarkdownWriter(limit: number) {
   const pieces: string[] = [];
@@ -28,14 +27,14 @@ export function createMarkdownWriter(limit: number) {
   let headingMark = "";
   let inHeading = false;
 
-  /** Nothing is kept of what is far beyond the limit. */
+  /** Drops everything far beyond the limit. */
   function put(text: string): void {
     const kept = text.slice(0, Math.max(0, limit + 1 - length));
     pieces.push(kept);
     length += kept.length;
   }
 
-  /** Everything that has to stand before the next text. */
+  /** Everything that must come before the next text. */
   function prepare(takesMarks = true): void {
     if (breaks > 0 || length === 0) {
       opened.close();
@@ -53,7 +52,7 @@ export function createMarkdownWriter(limit: number) {
 
   function breakLines(count: number): void {
     if (inHeading) gap = true;
-    // A marker that was not written yet waits for text on its own line.
+    // An unwritten marker waits for text on its own line.
     else if (!containers.hasFresh()) breaks = Math.max(breaks, count);
   }
 
@@ -78,9 +77,9 @@ export function createMarkdownWriter(limit: number) {
   }
 
   return {
-    /** Text in which white space is only a gap. */
+    /** Text in which white space only separates words. */
     text(given: string): void {
-      // Blank by blank: for megabytes of them in one match the engine may not have the stack.
+      // One blank at a time, because matching megabytes of them could overflow the regexp stack.
       const text = given.replace(/[ \t\n\r\f\u00a0](?=[ \t\n\r\f\u00a0])/g, "").replace(/[\t\n\r\f\u00a0]/g, " ");
       const bare = text.trim();
       if (text.startsWith(" ")) gap = true;
@@ -89,7 +88,7 @@ export function createMarkdownWriter(limit: number) {
       put(opened.isInLink() ? bare.replace(/[[\]]/g, "\\$&") : bare);
       gap = text.endsWith(" ");
     },
-    /** A code span. */
+    /** Writes a code span. */
     code(given: string): void {
       const text = given.slice(0, limit).replace(/\s+/g, " ");
       if (text.trim() === "") {
@@ -106,9 +105,9 @@ export function createMarkdownWriter(limit: number) {
       const fence = "`".repeat(Math.max(3, longestRun(kept) + 1));
       block([fence + language, ...kept.split("\n"), fence]);
     },
-    /** Lines that are Markdown already, as a block of their own. */
+    /** Lines of finished Markdown, as a block. */
     block: (markdown: string): void => block(markdown.split("\n")),
-    /** What follows begins a new line, after a blank one with `paragraph`. */
+    /** What follows starts a new line, after a blank one with `paragraph`. */
     line: (): void => breakLines(1),
     paragraph: (): void => breakLines(2),
     rule: (): void => block(["---"]),
@@ -126,14 +125,14 @@ export function createMarkdownWriter(limit: number) {
       breakLines(containers.hasItem() ? 1 : 2);
       containers.openList(first);
     },
-    /** An item of the innermost list; `marker` for one that has its own. */
+    /** An item of the innermost list; `marker` if it has its own. */
     openItem(marker?: string): void {
       endHeading();
       breakLines(1);
-      // Items follow each other line by line, also where each is a paragraph.
+      // Items follow each other line by line, even if they are paragraphs.
       if (containers.openItem(marker)) breaks = Math.min(breaks, 1);
     },
-    /** The box of a task, at the beginning of an item; elsewhere boxes are controls. */
+    /** A task's check box, only at the start of an item; elsewhere boxes are controls. */
     taskBox(isChecked: boolean): void {
       if (!containers.isFreshItem()) return;
       prepare();
@@ -150,7 +149,7 @@ export function createMarkdownWriter(limit: number) {
       if (!containers.close(kind)) return;
       breakLines(kind === "quote" || (kind === "list" && !containers.hasItem()) ? 2 : 1);
     },
-    /** How many characters there are. */
+    /** Number of characters. */
     get length() {
       return length;
     },
@@ -161,14 +160,14 @@ export function createMarkdownWriter(limit: number) {
   };
 }
 
-/** Emphasis and links: what is wanted for the next text, and what stands open before it. */
+/** Emphasis and links: what the next text needs, and what is open before it. */
 function createMarks(put: (text: string) => void) {
   const depths: Record<Emphasis, number> = { strong: 0, em: 0, strike: 0 };
   let wantedLink: Link | undefined;
   /** Outermost first. */
   let open: (Emphasis | Link)[] = [];
 
-  /** A heading is strong already. */
+  /** Headings are strong already. */
   function isWanted(mark: Emphasis | Link, inHeading: boolean): boolean {
     return typeof mark === "object" ? mark === wantedLink : depths[mark] > 0 && !(inHeading && mark === "strong");
   }
@@ -183,7 +182,7 @@ function createMarks(put: (text: string) => void) {
     closeStale(inHeading: boolean): void {
       const stale = open.findIndex((mark) => !isWanted(mark, inHeading));
       if (stale >= 0) close(stale);
-      // A link goes around emphasis, not into it.
+      // A link goes around emphasis, not inside.
       if (wantedLink !== undefined && !open.includes(wantedLink)) close();
     },
     open(inHeading: boolean): void {
@@ -197,7 +196,7 @@ function createMarks(put: (text: string) => void) {
         put(marks[mark]);
       }
     },
-    /** Begins (1) or ends (-1) it; it may be nested in itself. */
+    /** Begins (1) or ends (-1) it; it can be nested in itself. */
     emphasise(emphasis: Emphasis, change: 1 | -1): void {
       depths[emphasis] = Math.max(0, depths[emphasis] + change);
     },

@@ -1,17 +1,17 @@
 import type { WebPage } from "../../engine/ports.ts";
 import { decodeText, encodingOfLabel } from "./web-encoding.ts";
 
-/** What a page turned out to be. */
+/** A page's type and content. */
 export type PageText =
   | { readonly isHtml: boolean; readonly text: string }
-  /** Not text; its type is nothing but a type. */
+  /** Not text. Its type is only a media type. */
   | { readonly type: string };
 
 const sniffedBytes = 8192;
 const textTypes =
   /^(?:text\/.*|application\/(?:.*[+-])?(?:json|xml|yaml|toml|javascript|ecmascript|typescript|graphql|sql|sh|ndjson|jsonl|json5|x-www-form-urlencoded)|.*\+(?:json|xml|yaml))$/;
 const htmlTypes: ReadonlySet<string> = new Set(["text/html", "application/xhtml+xml"]);
-/** Said of files that the server knows nothing of. */
+/** Types that servers send for unknown files. */
 const unknownTypes: ReadonlySet<string> = new Set([
   "",
   "application/octet-stream",
@@ -19,7 +19,7 @@ const unknownTypes: ReadonlySet<string> = new Set([
   "unknown/unknown",
 ]);
 
-/** Goes by what the server says of the page, as far as its bytes agree. */
+/** Trusts the server's type, as far as the bytes agree. */
 export function readPage({ body, contentType }: WebPage): PageText {
   const [said = ""] = contentType.toLowerCase().split(";", 1);
   const type = /^\s*([\w.+-]{1,60}\/[\w.+-]{1,100})\s*$/.exec(said)?.[1] ?? "";
@@ -34,7 +34,7 @@ export function readPage({ body, contentType }: WebPage): PageText {
   return { isHtml: htmlTypes.has(type) || (unknownTypes.has(type) && looksHtml), text };
 }
 
-/** The byte order mark, what the server says, what the page says of itself, and else UTF-8. */
+/** From the byte order mark, the server, or the page itself; otherwise UTF-8. */
 function encodingOf(start: string, contentType: string): string {
   if (start.startsWith("\xef\xbb\xbf")) return "utf-8";
   if (start.startsWith("\xff\xfe")) return "utf-16le";
@@ -45,7 +45,7 @@ function encodingOf(start: string, contentType: string): string {
   return outer ?? asRead(inner) ?? "utf-8";
 }
 
-/** A page in UTF-16 could not have been read so far. */
+/** A UTF-16 page could not have been read this far. */
 function asRead(encoding: string | undefined): string | undefined {
   return encoding?.startsWith("utf-16") ? "utf-8" : encoding;
 }

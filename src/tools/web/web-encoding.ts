@@ -1,11 +1,11 @@
 /**
- * Text in the encodings that pages are written in, by the labels of the web. Node's decoder knows them, but takes two of them
- * for narrower ones of the same name, and those are decoded here.
+ * Text in the web's encodings, by their labels. Node's decoder confuses two of them with narrower ones of the same
+ * name, so those are decoded here.
  */
 
 const unknown = "\ufffd";
 
-/** The encoding that a label stands for: `latin1` and `ascii`, for example, both for windows-1252. Undefined for words that are none. */
+/** The encoding of a label: `latin1` and `ascii`, for example, both mean windows-1252. Undefined for unknown labels. */
 export function encodingOfLabel(label: string): string | undefined {
   try {
     return new TextDecoder(label).encoding;
@@ -14,7 +14,7 @@ export function encodingOfLabel(label: string): string | undefined {
   }
 }
 
-/** Takes what `encodingOfLabel` gives. Bytes that mean nothing become U+FFFD, and a byte order mark is left out. */
+/** Takes the result of `encodingOfLabel`. Invalid bytes become U+FFFD, and a byte order mark is dropped. */
 export function decodeText(bytes: Uint8Array, encoding: string): string {
   if (encoding === "windows-1252") return decodeWestern(bytes);
   if (encoding === "euc-kr") return decodeKorean(bytes);
@@ -23,7 +23,7 @@ export function decodeText(bytes: Uint8Array, encoding: string): string {
 
 /* --------------------------------------------------------------- windows-1252 */
 
-/** The bytes from 0x80 to 0x9F: all in which it differs from Latin-1, which is what several Nodes make of it. */
+/** Bytes 0x80 to 0x9F, the only difference from Latin-1, which some Node versions use instead. */
 const western = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ";
 
 function decodeWestern(bytes: Uint8Array): string {
@@ -33,12 +33,12 @@ function decodeWestern(bytes: Uint8Array): string {
 
 /* --------------------------------------------------------------------- euc-kr */
 
-/** Stands for what is put in afterwards; any ASCII would do that decoders leave as it is. */
+/** Placeholder for text inserted later. Any ASCII character works that decoders pass through. */
 const gap = 0x1a;
 
 /**
- * On the web it includes all of windows-949, while Node knows the first standard only, which has no more than 2350 of the 11172
- * syllables. Node gets the pairs of that standard, with gaps for everything else.
+ * On the web, EUC-KR includes all of windows-949, but Node knows only the first standard with 2350 of the 11172
+ * syllables. So Node decodes that part, with gaps for the rest.
  */
 function decodeKorean(bytes: Uint8Array): string {
   const kept = Buffer.alloc(bytes.length);
@@ -58,7 +58,7 @@ function decodeKorean(bytes: Uint8Array): string {
     } else {
       kept[size++] = gap;
       fillings.push(lead === gap ? String.fromCharCode(gap) : (filling ?? unknown));
-      // ASCII after a lead that it makes no pair with is read for itself: it may be the bracket that ends something.
+      // ASCII after an unpaired lead byte counts on its own: it could be a bracket that ends something.
       if (isPair && (filling !== undefined || trail >= 0x80)) at += 1;
     }
   }
@@ -70,10 +70,10 @@ function isFirstStandard(lead: number, trail: number): boolean {
   return lead >= 0xa1 && lead <= 0xfe && trail >= 0xa1 && trail <= 0xfe;
 }
 
-/** Trails that the added pairs have for a lead; those from 0xA1 on belong to the first standard where it has the lead. */
+/** Trail bytes of the added pairs for a lead byte; from 0xA1 on, the first standard has its own. */
 const [trails, trailsBesideStandard] = [178, 84];
 
-/** What came after the first standard: two signs, and the other syllables, which follow each other in the order of Unicode. */
+/** Additions to the first standard: two signs, and the other syllables in Unicode order. */
 function addedPair(lead: number, trail: number): string | undefined {
   if (lead === 0xa2 && trail === 0xe6) return "€";
   if (lead === 0xa2 && trail === 0xe7) return "®";
@@ -93,7 +93,7 @@ function columnOf(trail: number): number | undefined {
 
 let addedSyllables: readonly string[] | undefined;
 
-/** All syllables but those of the first standard, which are its pairs from B0A1 to C8FE. */
+/** All syllables except those of the first standard, its pairs from B0A1 to C8FE. */
 function findAddedSyllables(): readonly string[] {
   const pairs: number[] = [];
   for (let lead = 0xb0; lead <= 0xc8; lead += 1)

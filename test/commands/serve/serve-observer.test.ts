@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createObserver } from "../../../src/commands/serve/serve-observer.ts";
 import { createMetrics } from "../../../src/server/metrics.ts";
 
-test("notices of all sessions are in the server's log, at their level", () => {
+test("notices of all sessions are logged at their level", () => {
   const lines: unknown[] = [];
   const at = (level: string) => (event: string, fields?: object) => void lines.push({ level, event, ...fields });
   const log = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };

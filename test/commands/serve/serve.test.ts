@@ -36,7 +36,7 @@ function recorder(): Io & { readonly text: () => string } {
   return { stdout: output, stderr: output, onSignal: () => () => {}, text: () => text };
 }
 
-test("what is served when nothing else is said", async () => {
+test("serves with defaults", async () => {
   expect(await given()).toEqual(["serve", { host: "127.0.0.1", port: 8_000, auth: true, logLevel: "info" }]);
 });
 
@@ -57,7 +57,7 @@ test("every option reaches the command", async () => {
   ]);
 });
 
-test("options behind one of its commands belong to that command", async () => {
+test("options after a subcommand belong to that subcommand", async () => {
   expect(await given("link", "--port", "9000", "--host", "::1")).toEqual(["link", { host: "::1", port: 9_000 }]);
   expect(await given("link")).toEqual(["link", { host: "127.0.0.1", port: 8_000 }]);
   expect(await given("token", "--json")).toEqual(["token", { json: true }]);
@@ -74,7 +74,7 @@ test.each([
   await expect(given(...argv)).rejects.toMatchObject({ code: expect.stringMatching(/^commander\./) });
 });
 
-test("a token is printed with its hash, and is another one every time", async () => {
+test("prints a new token with its hash each time", async () => {
   const [one, two] = [recorder(), recorder()];
   expect([await printServeToken({}, one), await printServeToken({ json: true }, two)]).toEqual([0, 0]);
   const [, token = "", hash] = /^token {2}([\w-]{43})\nhash {3}(\S+)\n$/.exec(one.text()) ?? [];
@@ -83,7 +83,7 @@ test("a token is printed with its hash, and is another one every time", async ()
   expect([other.hash, other.token === token]).toEqual([hashOf(other.token), false]);
 });
 
-test("a link is asked of the server that runs, and opens it once", async () => {
+test("a link comes from the running server, and opens it once", async () => {
   const { home, port, ask } = await serve();
   const io = recorder();
   expect(await printServeLink({ host: "127.0.0.1", port }, io, { TINMAN_HOME: home })).toBe(0);
@@ -92,7 +92,7 @@ test("a link is asked of the server that runs, and opens it once", async () => {
   expect([(await ask(pathname + search)).code, (await ask(pathname + search)).code]).toEqual([200, 401]);
 });
 
-test("where there is no token, no server, or another one, that is said", async () => {
+test("reports a missing token, a missing server, and a different one", async () => {
   const { home, port, server } = await serve();
   const other = await serve();
   const empty = await newHome();

@@ -20,7 +20,7 @@ async function backend() {
   return { home, own: engineBackend({ logLevel: "off" } as never, io) };
 }
 
-test("the engine lists its sessions for editors, those of one folder by any of its names", async () => {
+test("the engine lists its sessions for editors, filtered by any name of a folder", async () => {
   const { home, own } = await backend();
   const [here, link] = [join(home, "here"), join(home, "link")];
   await mkdir(here);
@@ -41,10 +41,10 @@ test("the engine lists its sessions for editors, those of one folder by any of i
   await own.close();
 });
 
-test("a list that cannot be read is an error, and not an empty list", async () => {
+test("an unreadable list is an error instead of an empty list", async () => {
   const { home, own } = await backend();
   expect(await own.list?.({})).toEqual([]);
-  // A link to itself: nobody can read it, whoever they are.
+  // A link to itself is unreadable for every user.
   await symlink("sessions", join(home, "sessions"));
   await expect(own.list?.({})).rejects.toMatchObject({ code: "storage_failed" });
   await own.close();

@@ -19,7 +19,7 @@ import { wholeConfig } from "../whole-config.ts";
 type Value = unknown;
 const clone = (value: Value): Value => structuredClone(value);
 
-/** Every place of a value: the keys that lead to it. */
+/** All paths into a value, as lists of keys. */
 function placesIn(value: Value, path: readonly string[] = []): readonly (readonly string[])[] {
   if (typeof value !== "object" || value === null) return [path];
   return [path, ...Object.entries(value).flatMap(([key, inner]) => placesIn(inner, [...path, key]))];
@@ -39,7 +39,7 @@ const changes: fc.Arbitrary<Change> = fc.record({
   how: fc.constantFrom("replace" as const, "remove" as const, "add" as const, "repeat" as const),
 });
 
-/** `value` with one part of it replaced, removed, repeated or with one more key. */
+/** `value` with one part replaced, removed or repeated, or with one more key. */
 function changed(value: Value, change: Change): Value {
   const places = placesIn(value);
   const path = places[change.at % places.length] ?? [];
@@ -57,7 +57,7 @@ function changed(value: Value, change: Change): Value {
   return value;
 }
 
-/** YAML and JSON have no `undefined`: a key that is not there is not there. */
+/** Drops `undefined`, which YAML and JSON lack. */
 function asRead(value: Value): Value {
   if (Array.isArray(value)) return value.map((one) => asRead(one) ?? null);
   if (typeof value !== "object" || value === null) return value;
@@ -82,12 +82,12 @@ function bySchema(schema: z.ZodType, value: Value): Value {
 describe("the checker and the schema it was made from", () => {
   const numRuns = isFullRun ? 100_000 : 1_000;
 
-  test("agree that a configuration with every key is right", () => {
+  test("agree that a configuration with every key is valid", () => {
     expect(checkedUserConfig(wholeConfig, "x")).toEqual(wholeConfig);
     expect(userConfigSchema.parse(wholeConfig)).toEqual(wholeConfig);
   });
 
-  test("agree on changed configurations", () => {
+  test("agree on mutated configurations", () => {
     const seen = { right: 0, refused: 0 };
     fc.assert(
       fc.property(fc.array(changes, { minLength: 1, maxLength: 3 }), (list) => {
@@ -144,13 +144,13 @@ describe("a message", () => {
     { serve: { users: [{ name: "ann", role: "user", tokens: [secret] }] } },
     { serve: { users: [{ name: "ann", role: "user", tokens: secret }] } },
     { serve: { users: secret } },
-  ])("does not quote what may be a secret: %j", (value) => {
+  ])("does not quote a possible secret: %j", (value) => {
     const message = messageOf(value);
     expect(message).toMatch(/^\/x\/config\.yaml: (?:models|serve)\b/);
     expect(message).not.toMatch(/s3cret|5ec4e7|6210791/);
   });
 
-  test("is one printable line of bounded length, whatever the keys and the values are", () => {
+  test("is one printable line of limited length, whatever the keys and values are", () => {
     const long = "x\u001b\n\u202e".repeat(50_000);
     for (const value of [{ [long]: 1 }, { durability: long }, { models: { aliases: { [long]: 1 } } }]) {
       expect(messageOf(value)).toMatch(/^\P{Cc}{1,2000}$/u);
@@ -158,7 +158,7 @@ describe("a message", () => {
   });
 });
 
-test("a name that would change a prototype is refused, and nothing is changed", () => {
+test("rejects a name that would change a prototype, and changes nothing", () => {
   const evil = (text: string): Value => JSON.parse(text.replaceAll("'", '"'));
   expect(messageOf(evil("{'__proto__': {'model': 'x'}}"))).toContain('unknown key "__proto__"');
   expect(messageOf(evil("{'models': {'aliases': {'__proto__': 'x'}}}"))).toContain("cannot be used as a name");
@@ -167,33 +167,30 @@ test("a name that would change a prototype is refused, and nothing is changed", 
   expect("polluted" in {}).toBe(false);
 });
 
-test.each([new Date(0), new Set(["a"]), new Map(), new Uint8Array(2)])(
-  "what YAML's tags can make is no map: %s",
-  (value) => {
-    expect(messageOf(value)).toBe("/x/config.yaml: must be a map of keys, got something else");
-    for (const key of ["serve", "models", "permissions"]) {
-      expect(messageOf({ [key]: value })).toBe(`/x/config.yaml: ${key}: must be a map of keys, got something else`);
-    }
-  },
-);
+test.each([new Date(0), new Set(["a"]), new Map(), new Uint8Array(2)])("rejects values from YAML tags: %s", (value) => {
+  expect(messageOf(value)).toBe("/x/config.yaml: must be a map of keys, got something else");
+  for (const key of ["serve", "models", "permissions"]) {
+    expect(messageOf({ [key]: value })).toBe(`/x/config.yaml: ${key}: must be a map of keys, got something else`);
+  }
+});
 
-describe("what the checker does not understand", () => {
+describe("unsupported forms", () => {
   test.each([
     z.string().max(3),
     z.array(z.string()).max(2),
     z.strictObject({ a: z.union([z.string().min(2), z.number()]) }),
     z.literal("a"),
     z.string().check(z.startsWith("a"), z.endsWith("b")),
-  ])("makes no form", (schema) => {
+  ])("cannot be generated", (schema) => {
     expect(() => formOf(schema)).toThrow(/does not know the keyword/);
   });
 
-  test("throws, in a form that was made by hand", () => {
+  test("throw when written by hand", () => {
     expect(() => faultOf({ type: "date" }, "x", {})).toThrow("Unknown type in a form: date.");
     expect(() => faultOf({ check: "toString" }, "x", {})).toThrow("Unknown check in a form: toString.");
   });
 
-  test("a schema with two checks makes none", () => {
+  test("cannot have two checks", () => {
     expect(() => formOf(named(named(z.string(), "host"), "origin"))).toThrow("A form has one check.");
   });
 });

@@ -3,7 +3,7 @@ import { namedVariables } from "../../../src/config/check/named-variables.ts";
 
 const reference = (name: string): string => `\${${name}}`;
 
-test("the variables of every entry's address, key and headers are named, once", () => {
+test("lists the variables of every entry's address, key and headers, each once", () => {
   const entries = [
     {
       id: "a",

@@ -85,7 +85,7 @@ test.each([
   ["git 'pu\u202esh'", String.raw`\u{202e}`],
   ["git \ufe0f", String.raw`\u{fe0f}`],
   ["git \ud800", "half a character"],
-])("%j is none", (rule, fault) => {
+])("%j is rejected", (rule, fault) => {
   for (const use of ["allow", "deny"] as const) {
     const read = ruleWords(rule, use);
     expect(read).toEqual({ fault: expect.stringContaining("invalid rule ") });
@@ -94,11 +94,11 @@ test.each([
   }
 });
 
-test("all commands can be denied, and not allowed", () => {
+test("all commands can be denied, but not allowed", () => {
   expect(ruleWords(" * ", "deny")).toEqual({ words: ["*"] });
   expect(ruleWords("*", "allow")).toEqual({ fault: 'invalid rule "*": it would allow every command' });
 });
 
-test("a fault shows the beginning of a long rule", () => {
+test("a fault shows only the start of a long rule", () => {
   expect(ruleWords(`echo ${"x".repeat(10_000)};`, "deny")).toEqual({ fault: expect.stringMatching(/^.{90,200}$/u) });
 });

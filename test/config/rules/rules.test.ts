@@ -91,14 +91,14 @@ describe("the user's", () => {
 });
 
 describe("the administrator's", () => {
-  test("one file is fixed, a variable adds another", () => {
+  test("one file is fixed, and a variable adds another", () => {
     const fixed = { path: "/etc/tinman/config.yaml", isNamed: false };
     expect(adminFiles({})).toEqual([fixed]);
     expect(adminFiles({ TINMAN_ADMIN_CONFIG: "" })).toEqual([fixed]);
     expect(adminFiles({ TINMAN_ADMIN_CONFIG: "/x.yaml" })).toEqual([fixed, { path: "/x.yaml", isNamed: true }]);
   });
 
-  test("its rules are those that always hold", async () => {
+  test("its rules always apply", async () => {
     await put(admin, "permissions:\n  deny: [sudo *]\n");
     const second = { path: await put(join(root, "more.yaml"), '{"permissions":{"deny":["su"]}}'), isNamed: true };
     const rules = await loadRules({ user: {}, adminFiles: [{ path: admin, isNamed: false }, second], ownHome });
@@ -135,7 +135,7 @@ describe("the administrator's", () => {
     await expect(rulesIn(repo)).rejects.toMatchObject({ message: expect.stringContaining(admin) });
   });
 
-  test("a missing one is none, but not when it was named, or a link leads nowhere", async () => {
+  test("it is optional, unless it was named or is a dangling link", async () => {
     expect(await rulesIn(repo)).toEqual({ rules: none, notices: [] });
     await expect(rulesIn(repo, {}, true)).rejects.toMatchObject({
       code: "config_invalid",
@@ -145,7 +145,7 @@ describe("the administrator's", () => {
     await expect(rulesIn(repo)).rejects.toMatchObject({ code: "config_invalid" });
   });
 
-  test("it is not looked for in the workspace", async () => {
+  test("it is not searched in the workspace", async () => {
     const files = [{ path: "admin.yaml", isNamed: true }];
     await expect(loadRules({ user: {}, adminFiles: files, ownHome })).rejects.toMatchObject({
       code: "config_invalid",
@@ -153,7 +153,7 @@ describe("the administrator's", () => {
     });
   });
 
-  test("a folder, a file as its folder, a pipe, a huge file, bytes that are no text", async () => {
+  test("rejects a folder, a file as its folder, a pipe, a huge file, and binary data", async () => {
     await mkdir(admin);
     await expect(rulesIn(repo)).rejects.toMatchObject({ code: "config_invalid" });
     await rm(admin, { recursive: true });
@@ -172,7 +172,7 @@ describe("the administrator's", () => {
 });
 
 describe("a repository's", () => {
-  test("those from its root down to the folder deny, beside the user's", async () => {
+  test("from its root down to the folder, they add denials to the user's", async () => {
     await put(repositoryFile(), "permissions: {deny: [git push *]}");
     await put(repositoryFile("packages"), "permissions: {deny: [make]}");
     await put(repositoryFile("packages", "a"), "permissions: {deny: [npm publish *]}");
@@ -189,14 +189,14 @@ describe("a repository's", () => {
     expect((await rules(repo)).rules.deny).toEqual([sudo]);
   });
 
-  test("outside a repository only the folder's own counts", async () => {
+  test("outside a repository, only the folder's own counts", async () => {
     const plain = join(root, "plain", "deep");
     await put(join(root, "plain", ".tinman", "config.yaml"), "permissions: {deny: [a]}");
     await put(join(plain, ".tinman", "config.yaml"), "permissions: {deny: [b]}");
     expect((await rulesIn(plain)).rules.deny).toEqual([["b"]]);
   });
 
-  test("nothing else is used, and that is said", async () => {
+  test("all other keys are ignored with a notice", async () => {
     const path = await put(
       repositoryFile(),
       "model: evil\nhooks: {start: touch x}\npermissions: {allow: ['rm *'], mode: unsafe, deny: [su]}\nmcpServers: {}\n",
@@ -214,12 +214,12 @@ describe("a repository's", () => {
     });
   });
 
-  test("an allow list there is not even read", async () => {
+  test("an allow list there is ignored", async () => {
     await put(repositoryFile(), "permissions: {allow: 7}");
     expect((await rulesIn(repo)).notices).toEqual([expect.stringContaining(": permissions.allow is ignored: ")]);
   });
 
-  test("its keys cannot fill or fool a terminal", async () => {
+  test("its keys cannot flood or mislead a terminal", async () => {
     const keys = [
       "\u001b[2J",
       "a\nb",
@@ -268,7 +268,7 @@ describe("a repository's", () => {
     expect(await rulesIn(repo)).toEqual({ rules: none, notices: [] });
   });
 
-  test("a link that stays in the repository is followed, one that leaves it is named", async () => {
+  test("follows a link within the repository, and names one that leaves it", async () => {
     await mkdir(join(repo, ".tinman"));
     await put(join(repo, "rules.yaml"), "permissions: {deny: [a]}");
     await symlink("../rules.yaml", repositoryFile());
@@ -286,7 +286,7 @@ describe("a repository's", () => {
     expect(await rulesIn(repo)).toEqual({ rules: none, notices: [left] });
   });
 
-  test("the user's own configuration is not taken for a repository's", async () => {
+  test("the user's own configuration never counts as a repository's", async () => {
     const home = dirname(ownHome);
     await put(join(ownHome, "config.yaml"), "model: offline\npermissions: {allow: [ls], deny: [su]}\n");
     await mkdir(join(home, ".git"));

@@ -14,7 +14,7 @@ test.each([
   ["fd00::1", "http://[fd00::1]/"],
   ["[fd00::1]", "http://[fd00::1]/"],
   ["[fd00::1]:80", "http://[fd00::1]/"],
-])("%j is an entry, and lets %s be asked", (entry, url) => {
+])("%j is an entry that allows %s", (entry, url) => {
   expect(privateHostFault(entry)).toBeUndefined();
   expect(createAllowedHosts([entry]).byName(new URL(url))).toBe(true);
 });
@@ -25,7 +25,7 @@ test.each([
   ["0.0.0.0/0", "192.168.0.1"],
   ["fd00::/8", "fd12::1"],
   ["::1/128", "::1"],
-])("%j is a block with %s in it", (entry, address) => {
+])("%j is a block that contains %s", (entry, address) => {
   expect(privateHostFault(entry)).toBeUndefined();
   expect(createAllowedHosts([entry]).byAddress(address, [])).toBe(true);
 });
@@ -54,6 +54,6 @@ test.each([
   ["fe80::1%eth0", noEntry],
   ["1.2.3.4.5", noEntry],
   [" ", noEntry],
-])("%j is none", (entry, why) => {
+])("%j is rejected", (entry, why) => {
   expect(privateHostFault(entry)).toBe(`"${entry}" ${why}`);
 });

@@ -12,15 +12,15 @@ const openers = { low: openLowClient, high: openHighClient };
 
 export interface Stage {
   readonly bench: Bench;
-  /** One program for all tests; each test opens a session of its own in it. */
+  /** One program for all tests; each test opens its own session in it. */
   readonly client: SdkClient;
-  /** A program of its own, in the same home. It is closed by the test. */
+  /** A separate program in the same home. The test closes it. */
   fresh(): SdkClient;
   /** A session on a scripted model. */
   scripted(replies: readonly object[], params?: Payload, more?: object): Promise<Payload>;
 }
 
-/** Runs the tests with a client of each level. Whatever the program sends to any of them is checked after each test. */
+/** Runs the tests with a client of each level. Checks everything that the program sends after each test. */
 export function atBothLevels(tests: (stage: Stage) => void): void {
   describe.each(["low", "high"] as const)("a client of the %s level", (level) => {
     let bench: Bench;
@@ -79,7 +79,7 @@ export function faultsOn({ received, sent }: Wire): readonly string[] {
   return [...checkAll(received, sent), ...orderFaults(received, sent)];
 }
 
-/** The notices of one type. */
+/** The notifications of one type. */
 export function ofType(turn: Pick<SdkTurn, "notices">, type: string): readonly Notice[] {
   return turn.notices.filter((notice) => notice.type === type);
 }
@@ -97,12 +97,12 @@ export function results(turn: SdkTurn): readonly { content: unknown; isError: un
   return ofType(turn, "tool_result").map(({ content, isError }) => ({ content, isError }));
 }
 
-/** What was notified from a place on. */
+/** Notifications from a position on. */
 export function since(wire: Wire, from: number): readonly Notice[] {
   return noticesIn(wire.received.slice(from));
 }
 
-/** A handler that gives the same answer each time, and what it was asked. */
+/** A handler that always gives the same answer, and its requests. */
 export function always(answer: string): { asked: PermissionRequest[]; permission(request: PermissionRequest): string } {
   const asked: PermissionRequest[] = [];
   return {

@@ -7,13 +7,13 @@ import { type Bench, createBench, finished, lines, mainFile } from "../tinman.ts
 import { formats, requestIn } from "./raw-client.ts";
 
 let bench: Bench;
-/** Whoever looks for `droid` finds a link in one of these. */
+/** Clients that look for `droid` find a link in one of these. */
 let folders: readonly string[];
 beforeAll(async () => {
   bench = await createBench();
   // To the program itself.
   const direct = join(bench.root, "a folder");
-  // As npm lays it out, and from there into a folder of the user's own.
+  // As npm lays it out, and from there into a folder of the user.
   const modules = join(bench.root, "lib", "node_modules");
   const [installed, bin, own] = [join(modules, "tinman"), join(modules, ".bin"), join(bench.root, "own")];
   for (const folder of [direct, installed, bin, own]) await mkdir(folder, { recursive: true });
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.remove());
 
-test("a client that starts droid gets Tinman, wherever the link leads through", async () => {
+test("a client that starts droid gets Tinman, wherever the link leads", async () => {
   await bench.file("unlikely-name.txt", "x");
   for (const folder of folders) {
     const child = spawn("droid", formats, {

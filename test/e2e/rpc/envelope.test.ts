@@ -25,14 +25,14 @@ const noMessage = (requestId?: string): object => error(-32700, "Invalid JSON-RP
 const answered = (id: string, result: unknown): object => ({ id, result });
 const skills = (id: string): object => answered(id, { skills: [] });
 
-/** A line, or some, and what is answered to it. */
+/** One or several lines, and the responses. */
 interface Row {
   readonly name: string;
   readonly sent: string | Uint8Array;
   readonly answers: readonly object[];
 }
 
-/** Sends each row, and behind each a request whose answer says where the row's answers end. */
+/** Sends each row, followed by a request that marks the end of its responses. */
 async function answersTo(rows: readonly Row[], first: readonly string[] = []): Promise<Record<string, unknown>> {
   const mark = (at: number): string => line("early", `mark ${at}`, "list_commands");
   const bytes = rows.flatMap(({ sent }, at) => [Buffer.from(sent), Buffer.from(`\n${mark(at)}`)]);
@@ -60,7 +60,7 @@ function wanted(rows: readonly Row[]): Record<string, unknown> {
   return Object.fromEntries(rows.map(({ name, answers }) => [name, answers]));
 }
 
-/** The same request, spoiled. */
+/** The same request, malformed. */
 function spoiled(dialect: Dialect, changes: Readonly<Record<string, unknown>>): string {
   return JSON.stringify({ ...requestIn(dialect, "r", "list_skills"), ...changes });
 }
@@ -84,14 +84,14 @@ function rowsOf(dialect: Dialect): readonly Row[] {
   };
 
   return [
-    // No JSON.
+    // Invalid JSON.
     row("no JSON", "{nope", noJson),
     row("words", "hello there", noJson),
     row("two objects on a line", `${good("a")}${good("b")}`, noJson),
     row("a request over several lines", pretty, ...pretty.split("\n").map(() => noJson)),
     row("a NUL in the line", `${good("a")}\0`, noJson),
     row("a raw control character in a string", good("a").replace('"a"', '"a\u0001"'), noJson),
-    // JSON, but no message.
+    // JSON, but not a message.
     row("an empty batch", "[]", noMessage()),
     row("a batch", `[${good("a")},${good("b")}]`, noMessage()),
     row("a string", '"x"', noMessage()),
@@ -116,7 +116,7 @@ function rowsOf(dialect: Dialect): readonly Row[] {
       spoiled(dialect, { type: "response", id: null, method: undefined, error: { code: 1, message: "x" } }),
       noMessage(),
     ),
-    // A message, but no request that can be taken.
+    // A message, but not an acceptable request.
     row("an unknown method", request("u", "nope"), refused("u", -32601, words("droid.nope"))),
     row(
       "a method without its prefix",
@@ -150,7 +150,7 @@ function rowsOf(dialect: Dialect): readonly Row[] {
       request("m", "update_session_settings", { autonomyLevel: "bogus-level" }),
       badParams("m", words("autonomyLevel")),
     ),
-    // A request that fails.
+    // A failing request.
     row("an unknown session", request("l", "load_session", { sessionId: "../../etc/passwd" }), {
       id: "l",
       error: { code: -32004, message: "Session not found" },
@@ -165,7 +165,7 @@ function rowsOf(dialect: Dialect): readonly Row[] {
       badParams("m", words("sessionId")),
       badParams("m", words("sessionId")),
     ),
-    // What is taken as it is.
+    // Accepted unchanged.
     row("unknown keys", spoiled(dialect, { id: "k", extra: 1, params: { extra: { deep: [1] } } }), skills("k")),
     row("a strange _meta", spoiled(dialect, { id: "k", _meta: "what" }), skills("k")),
     row(
@@ -211,9 +211,9 @@ function rowsOf(dialect: Dialect): readonly Row[] {
 }
 
 describe.each(dialects)("in the %s dialect", (dialect) => {
-  test("every line is answered as it deserves, with and without a session", async () => {
+  test("every line gets the right response, with and without a session", async () => {
     const rows = rowsOf(dialect);
-    // The later dialect is known by its first message; the other is the one of whoever says nothing.
+    // The later dialect is recognised by its first message; the other is the default.
     const first = dialect === "later" ? [line(dialect, "first", "list_skills")] : [];
     expect(await answersTo(rows, first)).toEqual(wanted(rows));
 
@@ -223,7 +223,7 @@ describe.each(dialects)("in the %s dialect", (dialect) => {
   });
 });
 
-test("a line of 32 MiB is the longest: the next byte is an error, and the next line is read as ever", async () => {
+test("accepts a line of 32 MiB, rejects one byte more, and reads the next line as usual", async () => {
   const limit = 32 * mebibyte;
   const head = JSON.stringify(requestIn("early", "long", "list_skills", { pad: "" })).slice(0, -3);
   const lineOf = (bytes: number): Buffer => Buffer.from(`${head}${"x".repeat(bytes - head.length - 3)}"}}\n`);
@@ -237,7 +237,7 @@ test("a line of 32 MiB is the longest: the next byte is an error, and the next l
   expect(end).toEqual(wellEnded);
 });
 
-test("it does not matter how the bytes are cut, nor whether the last line is ended", async () => {
+test("chunk boundaries and a missing last newline do not matter", async () => {
   const bytes = Buffer.from(JSON.stringify(requestIn("later", "é😀", "list_skills")));
   const inside = bytes.indexOf(Buffer.from("😀"));
   const pieces = [
@@ -257,7 +257,7 @@ test("it does not matter how the bytes are cut, nor whether the last line is end
   }
 });
 
-test("keys stand in the order in which clients know them", async () => {
+test("keys have the order that clients know", async () => {
   const { raw } = await talk(bench, [
     `${JSON.stringify(requestIn("early", "1", "initialize_session", { machineId: "m", cwd: bench.cwd }))}\n{}`,
   ]);
@@ -276,7 +276,7 @@ test("keys stand in the order in which clients know them", async () => {
   expect(raw.map((line) => trace.test(line))).toEqual([true, true, false, false]);
 });
 
-test("whatever a text holds comes back from the session that was kept", async () => {
+test("any text comes back unchanged from a stored session", async () => {
   const texts = [
     "half \ud83d of a character, and the other \ude00 half",
     "NUL \u0000, bell \u0007, escape \u001b[31m, delete \u007f",
@@ -312,7 +312,7 @@ test("whatever a text holds comes back from the session that was kept", async ()
   expect(session?.messages.map(messagesOf)).toEqual(notified);
 });
 
-test("what cannot be written back is an error under its id, and the connection goes on", async () => {
+test("what cannot be written back is an error under its id, and the connection continues", async () => {
   const deep = `${"[".repeat(15_000)}${"]".repeat(15_000)}`;
   const opening = requestIn("later", "deep", "initialize_session", {
     machineId: "m",

@@ -12,7 +12,7 @@ import { differences, type ShapeOptions } from "./same-shape.ts";
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 let bench: Bench;
-/** One client that says nothing but what the examples say: the older dialect. */
+/** A client that sends exactly the examples: the older dialect. */
 let wire: Wire;
 let ids = 0;
 
@@ -31,19 +31,19 @@ afterAll(async () => {
   expect(orderFaults(wire.received, wire.sent)).toEqual([]);
 });
 
-/** Sends an example as it is, under an id of its own and with what only the machine can say. */
+/** Sends an example under its own id, with values of this machine. */
 async function send({ method, params }: Example, changes: Example = {}): Promise<Received> {
   ids += 1;
   return wire.request(String(method), { ...(params as Example), ...changes }, { id: String(ids) });
 }
 
-/** A session in which the model says this. */
+/** A session with this scripted model. */
 async function session(replies: readonly object[], changes: Example = {}): Promise<Received> {
   const modelId = await bench.script(replies);
   return send(fromClient.initialize, { cwd: bench.cwd, sessionId: undefined, modelId, ...changes });
 }
 
-/** Sends a prompt and gives everything that came up to the end of its turn, answering as told. */
+/** Sends a prompt and returns everything up to the end of its turn, answering as given. */
 async function turn(text: string, answer: (request: Received) => Example = () => ({})): Promise<readonly Received[]> {
   const from = wire.received.length;
   const stop = wire.subscribe((message) => {
@@ -60,7 +60,7 @@ const given =
   (): Example =>
     result as Example;
 
-/** One of the messages is what the example shows. */
+/** One of the messages matches the example. */
 function expectOneLike(messages: readonly Received[], example: Example, options: ShapeOptions = {}): Received {
   const type = (message: Example): unknown =>
     (message as Received).params?.notification?.type ?? (message as Received).method;
@@ -74,7 +74,7 @@ function expectOneLike(messages: readonly Received[], example: Example, options:
 const typesIn = (messages: readonly Received[]): readonly (string | undefined)[] =>
   messages.map(({ params }) => params?.notification?.type);
 
-test("a session is opened, changed, interrupted and asked for what it does not know", async () => {
+test("opens, changes and interrupts a session, and rejects unknown methods", async () => {
   const from = wire.received.length;
   const initialized = await send(fromClient.initialize, { cwd: bench.cwd, sessionId: "probe-4711" });
   expect(differences(initialized, fromServer.initialized)).toEqual([]);
@@ -91,7 +91,7 @@ test("a session is opened, changed, interrupted and asked for what it does not k
   expect(differences(await send(fromClient.interrupt), fromServer.success)).toEqual([]);
 });
 
-describe("what is not understood is answered without an id", () => {
+describe("responses to malformed requests have no id", () => {
   const withoutVersion = (example: Example): Example => ({ ...example, factoryApiVersion: undefined });
   const rows: readonly (readonly [string, Example, Example])[] = [
     ["a method that nobody knows", fromClient.unknownMethod, fromServer.invalidRequest],
@@ -108,7 +108,7 @@ describe("what is not understood is answered without an id", () => {
   });
 });
 
-test("no level: the session begins with a plan", async () => {
+test("without a level, the session starts in spec mode", async () => {
   const { result } = await session([{ text: "OK" }], { autonomyLevel: undefined, reasoningEffort: undefined });
   expect(result?.settings).toMatchObject({ autonomyLevel: "spec" });
 });
@@ -122,7 +122,7 @@ test("a plain turn", async () => {
   expectOneLike(messages, fromServer.tokenUsage);
 });
 
-test("a command that needs a yes", async () => {
+test("a command that needs approval", async () => {
   const command = `echo 'hello' > ${join(bench.root, "tmp", "droid-perm-test-1.txt")}`;
   await session([
     { tool_calls: [{ ...calls.execute, input: { ...calls.execute.input, command } }] },
@@ -134,7 +134,7 @@ test("a command that needs a yes", async () => {
   const resolved = expectOneLike(messages, fromServer.permissionResolved);
   expect(resolved.params?.notification?.requestId).toBe(request.id);
   expectOneLike(messages, fromServer.executing);
-  // The command of the example says nothing while it runs; the next one does.
+  // The example's command prints nothing while it runs; the next one does.
   expectOneLike(messages, fromServer.toolProgress, { own: ["toolUseId"] });
   expectOneLike(messages, fromServer.toolResult);
   expectOneLike(messages, fromServer.failedToolResult);
@@ -152,14 +152,14 @@ describe("a question", () => {
   const result = (messages: readonly Received[]): unknown =>
     messages.map(({ params }) => params?.notification).find((notice) => notice?.type === "tool_result")?.content;
 
-  test("is answered with objects", async () => {
+  test("can be answered with objects", async () => {
     await session(replies);
     const messages = await turn("Ask me.", given(fromClient.answerQuestion));
     expectOneLike(messages, fromServer.askUser);
     expect(result(messages)).toBe("1. [question] Which color do you want?\n[answer] Red");
   });
 
-  test("that is answered with bare texts does not hang", async () => {
+  test("does not hang on plain strings", async () => {
     await session(replies);
     const messages = await turn("Ask me.", () => ({ cancelled: false, answers: ["Red"] }));
     expect(result(messages)).toBe("1. [question] Which color do you want?\n[answer] Red");
@@ -169,7 +169,7 @@ describe("a question", () => {
 describe("a plan", () => {
   const spec = { autonomyLevel: "spec" };
 
-  test("of one way is approved", async () => {
+  test("with one option is approved", async () => {
     const { result } = await session([{ tool_calls: [calls.onePlan] }, { text: "OK" }], spec);
     expect(result?.settings).toMatchObject({ autonomyLevel: "spec" });
     const messages = await turn("Make a plan.", given(fromClient.approvePlan));
@@ -182,7 +182,7 @@ describe("a plan", () => {
     expect(changed?.params?.notification?.settings).toMatchObject({ autonomyLevel: "normal" });
   });
 
-  test("of two ways is sent back", async () => {
+  test("with two options is sent back", async () => {
     await session([{ tool_calls: [calls.twoPlans] }, { text: "not reached" }], spec);
     const messages = await turn("Make a plan.", () => ({ selectedOption: "cancel" }));
     expectOneLike(messages, fromServer.twoPlans);
@@ -190,12 +190,12 @@ describe("a plan", () => {
   });
 });
 
-test("servers that were named are told about", async () => {
+test("reports the named servers", async () => {
   const from = wire.received.length;
   const mcpServers = ["linear", "apikit"].map((name) => ({ type: "http", name, url: "http://127.0.0.1:9/mcp" }));
   const { result } = await session([{ text: "OK" }], { mcpServers });
   expect(result?.mcpServers).toMatchObject([{ name: "linear" }, { name: "apikit" }]);
-  // They are not connected yet, so how they are differs; what is told of them does not.
+  // They are not connected yet, so their state differs from the example.
   const own = ["status", "source", "hasAuthTokens", "connecting", "failed"];
   expectOneLike(wire.received.slice(from), fromServer.mcpStatus, { own });
 });
@@ -204,13 +204,13 @@ interface Spoken {
   readonly content: readonly { readonly type: string; readonly text: string }[];
 }
 
-/** There are as many reminders as there is to say, and they come first; the example shows one. */
+/** The number of reminders varies, and they come first; the example shows one. */
 function withOneReminder(message: Spoken): Spoken {
   const own = message.content.findIndex(({ text }) => !/^<system-reminder>[\s\S]*<\/system-reminder>$/.test(text));
   return { ...message, content: message.content.slice(Math.max(0, own - 1)) };
 }
 
-describe("a session from before", () => {
+describe("an earlier session", () => {
   const words = "The password is DOLPHIN-2288. Just reply OK.";
   let old: Received;
 
@@ -220,7 +220,7 @@ describe("a session from before", () => {
   });
   const load = (sessionId: unknown): Promise<Received> => send(fromClient.load, { sessionId });
 
-  test("is opened under an id that the program made", () => {
+  test("is opened under an id that the program chose", () => {
     expect(old.result?.sessionId).toMatch(uuid);
   });
 
@@ -229,19 +229,19 @@ describe("a session from before", () => {
     const loaded = await load(old.result?.sessionId);
     const { messages } = (loaded.result?.session ?? { messages: [] }) as { messages: readonly Spoken[] };
     const shown = { ...loaded, result: { ...loaded.result, session: { messages: messages.map(withOneReminder) } } };
-    // The model of this test is a script, with the one effort that scripts have.
+    // This test's model is a script, with the one effort that scripts have.
     expect(differences(shown, fromServer.loaded, { own: ["modelId", "reasoningEffort"] })).toEqual([]);
     expect(loaded.result?.cwd).toBe(bench.cwd);
     expect(messages).toHaveLength(2);
   });
 
-  test("is not opened again by its id: that is a new session", async () => {
+  test("opening it again by its id starts a new session", async () => {
     const { result } = await session([{ text: "OK" }], { sessionId: old.result?.sessionId });
     expect(result).toMatchObject({ sessionId: expect.stringMatching(uuid), session: { messages: [] } });
     expect(result?.sessionId).not.toBe(old.result?.sessionId);
   });
 
-  test("of an id that the client made cannot be loaded", async () => {
+  test("cannot be loaded if the client chose its id", async () => {
     const { result } = await session([{ text: "OK" }], { sessionId: "my-session-1" });
     expect(result).toMatchObject({ sessionId: "my-session-1", session: { messages: [] } });
     await turn(words);
@@ -250,7 +250,7 @@ describe("a session from before", () => {
   });
 });
 
-test("without a session a method says so", async () => {
+test("without a session, a method says so", async () => {
   const other = openWire(bench);
   const { params, method } = fromClient.addUserMessage;
   const { error } = await other.request(String(method), params as Example);

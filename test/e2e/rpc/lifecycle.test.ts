@@ -46,7 +46,7 @@ async function scripted(replies: readonly object[], params: object = {}): Promis
   return { wire, sessionId };
 }
 
-describe.concurrent("when the client has no more to say, the program ends with 0", () => {
+describe.concurrent("when the client closes its input, the program exits with 0", () => {
   test("at once while nothing runs", async () => {
     expect(await talk(bench, [])).toEqual({ raw: [], received: [], end: wellEnded });
     const opened = await talk(bench, [opening()]);
@@ -57,7 +57,7 @@ describe.concurrent("when the client has no more to say, the program ends with 0
     expect([await wire.exit(), await endsIn(bench, sessionId)]).toEqual([quiet, ["completed"]]);
   });
 
-  test("when what the model says has been heard", async () => {
+  test("after the model's reply was sent", async () => {
     const pieces = Array.from({ length: 20 }, (_, at) => `w${at} `);
     const { wire, sessionId } = await scripted([{ text: pieces, chunk_delay_ms: 10 }]);
     await prompt(wire, "go");
@@ -70,7 +70,7 @@ describe.concurrent("when the client has no more to say, the program ends with 0
     expect(await endsIn(bench, sessionId)).toEqual(["completed"]);
   });
 
-  test("when a tool and what follows it are done", async () => {
+  test("after a tool and what follows it", async () => {
     const { wire, sessionId } = await scripted([execute("sleep 0.3; echo done"), { text: "{{tool_result}}" }], {
       autonomyLevel: "high",
     });
@@ -82,7 +82,7 @@ describe.concurrent("when the client has no more to say, the program ends with 0
     expect(await endsIn(bench, sessionId)).toEqual(["completed"]);
   });
 
-  test("when every prompt has had its turn", async () => {
+  test("after every prompt has had its turn", async () => {
     const modelId = await bench.script([{ text: "You said {{user}}.", delay_ms: 30, times: "any" }]);
     const prompts = [1, 2, 3, 4].map((at) => line("later", `p${at}`, "add_user_message", { text: `word ${at}` }));
     const { received, end } = await talk(bench, [[opening({ modelId }), ...prompts].join("")]);
@@ -94,7 +94,7 @@ describe.concurrent("when the client has no more to say, the program ends with 0
     expect(notices.at(-1)).toEqual({ type: "droid_working_state_changed", newState: "idle" });
   });
 
-  test("when a permission is open, which is then not given; prompts behind it still run", async () => {
+  test("while a permission is open, which counts as no; prompts behind it still run", async () => {
     const { wire, sessionId } = await scripted([execute("touch never.txt"), { text: "second" }]);
     await prompt(wire, "go");
     const { id } = await wire.waitFor(({ method }) => method === "droid.request_permission", "a request");
@@ -110,7 +110,7 @@ describe.concurrent("when the client has no more to say, the program ends with 0
     expect(existsSync(join(bench.cwd, "never.txt"))).toBe(false);
   });
 
-  test("when a permission was given with its last words, and used", async () => {
+  test("after a permission given in its last message was used", async () => {
     const { wire, sessionId } = await scripted([execute("echo given > given.txt"), { text: "Done." }]);
     await prompt(wire, "go");
     wire.answer(await wire.waitFor(({ type }) => type === "request", "a request"), { selectedOption: "proceed_once" });
@@ -119,7 +119,7 @@ describe.concurrent("when the client has no more to say, the program ends with 0
     expect([await endsIn(bench, sessionId), await bench.read("given.txt")]).toEqual([["completed"], "given\n"]);
   });
 
-  test("when a question is open, which the model is told", async () => {
+  test("while a question is open, which the model learns", async () => {
     const { wire, sessionId } = await scripted([question, { text: "Nobody there." }]);
     await prompt(wire, "go");
     await wire.waitFor(({ method }) => method === "droid.ask_user", "a question");
@@ -131,7 +131,7 @@ describe.concurrent("when the client has no more to say, the program ends with 0
     expect(await endsIn(bench, sessionId)).toEqual(["completed"]);
   });
 
-  test("when permissions and questions come up that nobody can answer any more", async () => {
+  test("when permissions and questions can no longer be answered", async () => {
     const { wire, sessionId } = await scripted([
       { ...question, delay_ms: 200 },
       execute("touch never.txt"),
@@ -151,7 +151,7 @@ describe.concurrent.each([
   ["SIGTERM", 143],
   ["SIGINT", 130],
   ["SIGHUP", 129],
-] as const)("%s ends the program with %i", (signal, code) => {
+] as const)("%s exits with %i", (signal, code) => {
   test("while nothing runs, without a session and with one", async () => {
     const before = openDialect(bench, "early");
     await before.request("droid.list_skills", {});
@@ -164,7 +164,7 @@ describe.concurrent.each([
     expect(wire.received.slice(length)).toEqual([]);
   });
 
-  test("while somebody is asked: the request is closed, once", async () => {
+  test("during a request, which is closed once", async () => {
     const { wire, sessionId } = await scripted([execute("touch unasked.txt"), { text: "not reached" }]);
     await prompt(wire, "go");
     const { id } = await wire.waitFor(({ type }) => type === "request", "a request");
@@ -178,7 +178,7 @@ describe.concurrent.each([
     expect(await endsIn(bench, sessionId)).toEqual(["interrupted"]);
   });
 
-  test("while a command runs: it is ended, told and kept, and the session can go on", async () => {
+  test("during a command, which is ended, reported and stored; the session can continue", async () => {
     const name = `pid-${signal}`;
     const replies = [{ text: "Now.", ...execute(lasting(name)) }, { text: "Back." }];
     const { wire, sessionId } = await scripted(replies, { autonomyLevel: "high" });
@@ -215,7 +215,7 @@ describe.concurrent("no command outlives the program", () => {
     return { ...started, pid: await pidIn(bench, name) };
   };
 
-  test("that is told twice to end", async () => {
+  test("after two signals", async () => {
     const { wire, pid } = await running("pid-twice", "trap '' TERM INT HUP;");
     wire.kill("SIGTERM");
     wire.kill("SIGTERM");
@@ -227,7 +227,7 @@ describe.concurrent("no command outlives the program", () => {
     await Promise.all([gone(pid), gone(other.pid)]);
   });
 
-  test("that is killed; its session can be loaded, and the turn ends as interrupted", async () => {
+  test("after a kill; its session can be loaded, and the turn ends as interrupted", async () => {
     const { wire, pid, sessionId } = await running("pid-killed");
     wire.kill("SIGKILL");
     expect(await wire.exit()).toEqual({ code: null, signal: "SIGKILL", stderr: "" });
@@ -245,7 +245,7 @@ describe.concurrent("no command outlives the program", () => {
   });
 });
 
-describe.concurrent("a home that cannot be used is an error of the request, in words", () => {
+describe.concurrent("an unusable home fails the request with a message", () => {
   test.each(["/proc/nothing", "/dev/null"])("%s", async (home) => {
     const { received, end } = await talk(bench, [opening(), line("later", "next", "list_skills")], {
       env: { HOME: home, TINMAN_HOME: undefined },
@@ -259,7 +259,7 @@ describe.concurrent("a home that cannot be used is an error of the request, in w
 });
 
 describe.concurrent("on the command line", () => {
-  test("what has no meaning beside the protocol is refused", async () => {
+  test("rejects options that don't apply to the protocol", async () => {
     const formatsIn = (output: string, ...more: string[]): string[] => [
       "exec",
       "--input-format",
@@ -286,12 +286,12 @@ describe.concurrent("on the command line", () => {
       const { code, stdout, stderr } = await bench.tinman(args);
       expect([args, code, stdout, stderr]).toEqual([args, 2, "", expect.stringContaining(words)]);
     }
-    // Whoever asked for an object gets one.
+    // Requesting a JSON format returns a JSON object.
     const asObject = await bench.tinman(formatsIn("json"));
     expect([asObject.code, JSON.parse(asObject.stdout)]).toMatchObject([2, { is_error: true, stop_reason: "usage" }]);
   });
 
-  test("one of the two formats is enough when it is the input's", async () => {
+  test("the input format alone is enough", async () => {
     const run = await bench.tinman(["exec", "--input-format", "stream-jsonrpc"], { stdin: opening() });
     expect([run.code, run.stderr, run.stdout.includes('"id":"open"')]).toEqual([0, "", true]);
   });

@@ -3,7 +3,7 @@ import type { Notice, Received, Wire } from "../../fakes/rpc/wire.ts";
 import { type Bench, createBench } from "../tinman.ts";
 import { dialects, logOf, open, openDialect, prompt, turn } from "./raw-client.ts";
 
-/** What clients have done wrong, and what becomes of it. */
+/** Mistakes that clients have made, and what happens. */
 
 let bench: Bench;
 beforeAll(async () => {
@@ -32,7 +32,7 @@ describe.each(dialects)("in the %s dialect", (dialect) => {
   };
   const question = "What password did I tell you? Reply ONLY the password.";
 
-  test("the id of an old session at initialize_session: an empty session under another id, and the old one as it was", async () => {
+  test("initialize_session with an old session's id opens an empty session under another id, and keeps the old one", async () => {
     const first = openDialect(bench, dialect);
     const old = await told(first);
     await end(first);
@@ -54,7 +54,7 @@ describe.each(dialects)("in the %s dialect", (dialect) => {
     await end(wire);
   });
 
-  test("the id of the session that this very process works with: the same", async () => {
+  test("the same with the id of this process's current session", async () => {
     const wire = openDialect(bench, dialect);
     const old = await told(wire);
     const next = await open(wire, bench, { ...offline, sessionId: old });
@@ -64,29 +64,29 @@ describe.each(dialects)("in the %s dialect", (dialect) => {
     await end(wire);
   });
 
-  test("an id of the client's own is taken at initialize_session; whether load_session finds it is a matter of the dialect", async () => {
+  test("initialize_session accepts a client's own id; whether load_session finds it depends on the dialect", async () => {
     const sessionId = `my-session-${dialect}`;
     const wire = openDialect(bench, dialect);
     expect(await told(wire, { sessionId })).toBe(sessionId);
     const itself = await load(wire, sessionId);
-    // Whatever is answered, the process still works with it.
+    // Whatever the response, the process still works with it.
     expect(said(await turn(wire, question))).toContain("DOLPHIN-2288");
     await end(wire);
     const next = openDialect(bench, dialect);
     const loaded = await load(next, sessionId);
     if (dialect === "early") expect(itself.error).toEqual(notFound);
     else expect(rolesIn(itself)).toEqual(["user", "assistant"]);
-    // A connection that begins with it speaks the dialect that finds it.
+    // A connection that starts with it speaks the dialect that finds it.
     expect(rolesIn(loaded)).toEqual(["user", "assistant", "user", "assistant"]);
     expect(said(await turn(next, question))).toContain("DOLPHIN-2288");
     await end(next);
-    // The name belongs to somebody now.
+    // The name is taken now.
     const third = openDialect(bench, dialect);
     expect(await open(third, bench, { sessionId })).toMatch(uuid);
     await end(third);
   });
 
-  test("an id that nobody has leaves the session that is there", async () => {
+  test("an unknown id leaves the current session", async () => {
     const wire = openDialect(bench, dialect);
     await told(wire);
     for (const sessionId of ["00000000-0000-4000-8000-000000000000", "", "../../etc/passwd", "a\u0000b"]) {
@@ -109,7 +109,7 @@ describe.each(dialects)("in the %s dialect", (dialect) => {
     expect([textMode.code, textMode.stdout]).toEqual([0, expect.stringContaining("DOLPHIN-2288")]);
   });
 
-  test("values that do not exist change nothing", async () => {
+  test("unknown values change nothing", async () => {
     const wire = openDialect(bench, dialect);
     const sessionId = await open(wire, bench, offline);
     const before = (await load(wire, sessionId)).result?.settings;
@@ -139,7 +139,7 @@ describe.each(dialects)("in the %s dialect", (dialect) => {
     await end(wire);
   });
 
-  test("everything that needs a session says that there is none", async () => {
+  test("everything that needs a session reports that there is none", async () => {
     const wire = openDialect(bench, dialect);
     const calls: readonly (readonly [string, object])[] = [
       ["add_user_message", { text: "x" }],
@@ -193,7 +193,7 @@ describe.each(dialects)("in the %s dialect", (dialect) => {
       ["an answer to a permission", { result: { selectedOption: "proceed_once" } }, refused],
       ["an error", { error: { code: -32603, message: "no window" } }, refused],
       ["cancelled", { result: { cancelled: true, answers: [] } }, refused],
-    ])("%s: the turn goes on, and the model reads what came", async (_, answer, wanted) => {
+    ])("%s: the turn continues, and the model reads what arrived", async (_, answer, wanted) => {
       const call = { tool_calls: [{ name: "AskUser", input: { questionnaire } }] };
       await open(wire, bench, { modelId: await bench.script([call, { text: "I go on." }]) });
       const from = wire.received.length;
@@ -210,7 +210,7 @@ describe.each(dialects)("in the %s dialect", (dialect) => {
   });
 });
 
-test("a session that one dialect made is opened by the other, each in its own words", async () => {
+test("either dialect opens a session that the other created, in its own vocabulary", async () => {
   const early = openDialect(bench, "early");
   const sessionId = await open(early, bench, { autonomyLevel: "auto-medium", modelId: "offline" });
   await turn(early, "Just reply OK.");

@@ -12,7 +12,7 @@ afterAll(() => bench.remove());
 
 const reading = { tool_calls: [{ name: "LS", input: {} }] };
 
-/** One turn with a call in it, and a request that fails, with these options. */
+/** One turn with a call, and a failing request, with these options. */
 async function talk(...args: readonly string[]) {
   const modelId = await bench.script([reading, { text: "done" }]);
   const stdin = [
@@ -34,7 +34,7 @@ const said = ["state streaming_assistant_message", "assistant_text_delta", "assi
 const answered = (story: readonly string[]): readonly string[] =>
   story.filter((each, index) => each !== story[index - 1] || each !== "assistant_text_delta");
 
-test("a turn is told with the faults that were asked for, and stderr says so", async () => {
+test("a turn has the requested faults, and stderr names them", async () => {
   const plain = await talk();
   expect({ ...plain, story: answered(plain.story) }).toEqual({
     strays: 0,

@@ -15,7 +15,7 @@ export const formats = ["exec", "--input-format", "stream-jsonrpc", "--output-fo
 
 const laterVersion = "1.15.0";
 
-/** A request as an object, so that a test can spoil it. */
+/** A request as an object, so that a test can break it. */
 export function requestIn(dialect: Dialect, id: string, method: string, params: object = {}): Record<string, unknown> {
   return {
     jsonrpc: "2.0",
@@ -37,17 +37,17 @@ export function openDialect(bench: Bench, dialect: Dialect, options: WireOptions
 }
 
 export interface Talk {
-  /** The lines as they came, without their ends. */
+  /** The lines as received, without their ends. */
   readonly raw: readonly string[];
   readonly received: readonly Received[];
-  /** `rest` is what stood behind the last line feed. */
+  /** `rest`: what followed the last line feed. */
   readonly end: { rest: string; code: number | null; signal: NodeJS.Signals | null; stderr: string };
 }
 
-/** How a talk ends when all is well. */
+/** How a conversation ends if all is well. */
 export const wellEnded: Talk["end"] = { rest: "", code: 0, signal: null, stderr: "" };
 
-/** A client that writes bytes, cut where it likes, then closes its side and reads until the program has gone. */
+/** A client that writes bytes, cut anywhere, closes its side and reads until the program has exited. */
 export async function talk(
   bench: Bench,
   pieces: readonly (string | Uint8Array)[],
@@ -65,7 +65,7 @@ export async function talk(
   stderr.setEncoding("utf8").on("data", (text: string) => {
     complained += text;
   });
-  // A program that has gone is found out by its exit.
+  // An ended program is detected by its exit.
   stdin.on("error", () => undefined);
   const closed = new Promise<Omit<Talk["end"], "rest">>((resolve, reject) => {
     child.on("error", reject);
@@ -83,7 +83,7 @@ export async function talk(
   return { raw, received: raw.map((line) => JSON.parse(line) as Received), end: { rest, ...end } };
 }
 
-/** Opens a session, and gives its id. */
+/** Opens a session, and returns its id. */
 export async function open(wire: Wire, bench: Bench, params: object = {}): Promise<string> {
   const { result } = await wire.request("droid.initialize_session", { machineId: "m", cwd: bench.cwd, ...params });
   return String(result?.sessionId);
@@ -95,7 +95,7 @@ export async function prompt(wire: Wire, text: string, more: object = {}): Promi
   if (error !== undefined) throw new Error(error.message);
 }
 
-/** Sends a prompt and waits until the program is idle again; gives what was notified meanwhile. */
+/** Sends a prompt and waits until the program is idle; returns the notifications in between. */
 export async function turn(wire: Wire, text: string): Promise<readonly Notice[]> {
   const from = wire.received.length;
   await prompt(wire, text);
@@ -103,7 +103,7 @@ export async function turn(wire: Wire, text: string): Promise<readonly Notice[]>
   return noticesIn(wire.received.slice(from));
 }
 
-/** What is kept of a session, event by event. */
+/** The stored events of a session. */
 export async function logOf(bench: Bench, sessionId: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const folder = join(bench.home, ".tinman", "sessions");
   const name = (await readdir(folder, { recursive: true })).find((path) => path.endsWith(`${sessionId}.jsonl`));
@@ -111,15 +111,15 @@ export async function logOf(bench: Bench, sessionId: string): Promise<readonly R
   return lines(await readFile(join(folder, name), "utf8"));
 }
 
-/** How the turns of a session ended, as its log has it. */
+/** How a session's turns ended, according to its log. */
 export async function endsIn(bench: Bench, sessionId: string): Promise<readonly unknown[]> {
   return (await logOf(bench, sessionId)).flatMap(({ type, reason }) => (type === "turn.ended" ? [reason] : []));
 }
 
-/** How a program ends when all is well. */
+/** How a program exits if all is well. */
 export const quiet: Exit = { code: 0, signal: null, stderr: "" };
 
-/** The last words about a turn: why it ended, and that nothing goes on. */
+/** The last messages of a turn: why it ended, and that nothing is running. */
 export function endOf(reason: string): readonly object[] {
   return [
     expect.objectContaining({ type: "agent_turn_completed", reason }),
@@ -132,7 +132,7 @@ export function execute(command: string, more: object = {}): object {
   return { tool_calls: [{ name: "Execute", input: { command, timeout: 600, ...more } }] };
 }
 
-/** A command that says its process id and then stays. */
+/** A command that prints its process id and then stays. */
 export function lasting(name: string, before = ""): string {
   return `${before} echo $$ > ${name}.new; mv ${name}.new ${name}; sleep 600`;
 }
@@ -142,7 +142,7 @@ export async function pidIn(bench: Bench, name: string): Promise<number> {
   return Number(await bench.read(name));
 }
 
-/** Resolves when the process is no more, or only waits for somebody to take note of its end. */
+/** Resolves when the process is gone, or a zombie. */
 export async function gone(pid: number): Promise<void> {
   for (;;) {
     const status = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => ") Z");

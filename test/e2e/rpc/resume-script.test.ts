@@ -30,10 +30,10 @@ beforeEach(async () => {
 });
 afterEach(() => bench.remove());
 
-test("the published script for resuming a session works with the program's path alone changed", async () => {
+test("the published script for resuming works with only the program's path changed", async () => {
   const published = await readFile(beside("resume.sh"), "utf8");
   const script = published
-    // Only so that this test leaves nothing behind, and does not take a minute.
+    // Only so that this test leaves nothing behind and is fast.
     .replaceAll("/tmp/", `${bench.root}/`)
     .replace(/\bsleep (\d+)/g, (_, seconds: string) => `sleep ${Number(seconds) / 10}`)
     .replace("DROID=~/.local/bin/droid", `DROID=${join(bench.root, "bin", "tinman")}`);
@@ -43,14 +43,14 @@ test("the published script for resuming a session works with the program's path 
   expect(output).toContain("load_session -> 2 history messages");
   expect(output).toContain("DOLPHIN-2288");
   expect(output).toContain("RESULT: SUCCESS - AI remembered the password!");
-  // The history alone has the word in it: the answer must be the model's own.
+  // Only the history has the word, so the answer must be the model's.
   const deltas = lines(await readFile(join(bench.root, "t2.jsonl"), "utf8")).map(
     ({ params }) => (params as { notification?: { textDelta?: string } } | undefined)?.notification?.textDelta ?? "",
   );
   expect(deltas.join("")).toBe("DOLPHIN-2288");
 });
 
-test("a session is loaded under another key, which is the one that the provider sees from then on", async () => {
+test("a session loaded under another key uses that key with the provider", async () => {
   const server = await createOpenAIChatServer({ key: undefined, models: ["local-model"] });
   try {
     const variable = `$${"{FACTORY_API_KEY}"}`;
@@ -76,7 +76,7 @@ test("a session is loaded under another key, which is the one that the provider 
       ["Bearer key-of-yesterday", []],
       ["Bearer key-of-today", []],
     ]);
-    // The second answer is scripted; that the model was given the token is not.
+    // The second answer is scripted, but the model did get the token.
     expect(server.requests.map(({ rawBody }) => rawBody.includes(token))).toEqual([true, true]);
   } finally {
     await server.close();

@@ -12,13 +12,13 @@ const ownValues = new Set([
 ]);
 
 export interface ShapeOptions {
-  /** More keys whose values are of the example only. */
+  /** More keys whose values are specific to the example. */
   readonly own?: readonly string[];
 }
 
 /**
- * Where `actual` lacks something of the example: a key, its JSON type, or its value if that is one of the protocol. Texts
- * with "..." in them stand for any text; keys that only `actual` has are additions.
+ * Where `actual` lacks part of the example: a key, its JSON type, or a protocol value. "..." in the example stands for
+ * any text; extra keys of `actual` are additions.
  */
 export function differences(actual: unknown, example: unknown, options: ShapeOptions = {}, path = "$"): string[] {
   if (jsonType(actual) !== jsonType(example))
@@ -36,7 +36,7 @@ export function differences(actual: unknown, example: unknown, options: ShapeOpt
     });
   }
   const key = /\.(\w+)$/.exec(path)?.[1] ?? "";
-  // "root" is a word of the protocol, also where other values are ids.
+  // "root" is a protocol value, even where other values are ids.
   const own = example !== "root" && (ownValues.has(key) || options.own?.includes(key) === true);
   if (own || actual === example || (typeof example === "string" && example.includes("..."))) return [];
   return [`${path}: ${JSON.stringify(actual)} is not ${JSON.stringify(example)}`];

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { processesOfGroup } from "../../host/support.ts";
 import { atBothLevels, ofType, reasonOf, results, run, since, usage } from "./both-levels.ts";
 
-/** Until the test's own time is over. */
+/** Until the test times out. */
 async function untilThere(path: string, signal: AbortSignal): Promise<void> {
   while (!existsSync(path)) await pause(20, undefined, { signal });
 }
@@ -15,7 +15,7 @@ atBothLevels((stage) => {
     const cancelled = (turn: { outcome: string }): void =>
       expect(turn.outcome).toBe(stage.client.level === "high" ? "interrupted" : "success");
 
-    test("while the model speaks keeps what it said", async () => {
+    test("during a reply keeps its text", async () => {
       const { client } = stage;
       const pieces = Array.from({ length: 400 }, (_, at) => `w${at} `);
       await stage.scripted([{ text: pieces, chunk_delay_ms: 25 }, { text: "next" }]);
@@ -41,7 +41,7 @@ atBothLevels((stage) => {
       expect(reasonOf(await running)).toBe("cancelled");
     });
 
-    test("while a tool runs ends the tool", async ({ signal }) => {
+    test("during a tool ends the tool", async ({ signal }) => {
       const { client, bench } = stage;
       await stage.scripted([run("echo $$ > new; mv new pid; exec sleep 60", "low")], { autonomyLevel: "high" });
       const running = client.turn("go");
@@ -55,7 +55,7 @@ atBothLevels((stage) => {
       expect(processesOfGroup(group)).toEqual([]);
     });
 
-    test("while somebody is asked closes the request; a late answer changes nothing", async () => {
+    test("during a request closes it; a late answer changes nothing", async () => {
       const { client } = stage;
       await stage.scripted([run("echo late > late.txt"), { text: "next" }]);
       client.handlers.permission = () => new Promise<never>(() => undefined);
@@ -73,7 +73,7 @@ atBothLevels((stage) => {
       expect(existsSync(join(stage.bench.cwd, "late.txt"))).toBe(false);
     });
 
-    test("drops what waits, with a word for each", async () => {
+    test("drops waiting prompts, with a message for each", async () => {
       const { client } = stage;
       await stage.scripted([{ delay_ms: 20_000, text: "too late" }]);
       const from = client.wire.received.length;
@@ -96,7 +96,7 @@ atBothLevels((stage) => {
       });
     });
 
-    test("of nothing changes nothing", async () => {
+    test("without a turn changes nothing", async () => {
       const { client } = stage;
       await client.open({ modelId: "offline" });
       const from = client.wire.received.length;

@@ -12,7 +12,7 @@ const create = { name: "Create", input: { file_path: "x.txt", content: "made\n" 
 
 atBothLevels((stage) => {
   describe("permissions", () => {
-    test("allowed once: asked each time", async () => {
+    test("allowed once: asks each time", async () => {
       const { client, bench } = stage;
       const yes = always("proceed_once");
       client.handlers.permission = yes.permission;
@@ -62,7 +62,7 @@ atBothLevels((stage) => {
       ]);
     });
 
-    test("allowed always: the level is raised, and only what is above it is asked", async () => {
+    test("allowed always: raises the level, and asks only above it", async () => {
       const { client, bench } = stage;
       const yes = always("proceed_always");
       client.handlers.permission = yes.permission;
@@ -86,7 +86,7 @@ atBothLevels((stage) => {
       });
     });
 
-    test("refused: nothing runs, and the turn is over", async () => {
+    test("rejected: nothing runs, and the turn ends", async () => {
       const { client } = stage;
       client.handlers.permission = always("cancel").permission;
       await stage.scripted([run("echo no > refused.txt"), { text: "not reached" }]);
@@ -98,14 +98,14 @@ atBothLevels((stage) => {
       expect(existsSync(join(stage.bench.cwd, "refused.txt"))).toBe(false);
     });
 
-    test("nobody to handle them: a no", async () => {
+    test("without a handler: no", async () => {
       const { client } = stage;
       await stage.scripted([run("echo no > nobody.txt"), { text: "not reached" }]);
       expect(reasonOf(await client.turn("go"))).toBe("permission_rejected");
       expect(existsSync(join(stage.bench.cwd, "nobody.txt"))).toBe(false);
     });
 
-    test("a handler that fails, or chooses what was not offered: a no", async () => {
+    test("a handler that fails, or chooses an option not offered: no", async () => {
       const { client } = stage;
       await stage.scripted([run("echo no > failed.txt"), run("echo no > failed.txt")]);
       client.handlers.permission = () => {
@@ -117,7 +117,7 @@ atBothLevels((stage) => {
       expect(existsSync(join(stage.bench.cwd, "failed.txt"))).toBe(false);
     });
 
-    test("several calls are asked about at once; files are shown", async () => {
+    test("asks about several calls at once, and shows files", async () => {
       const { client, bench } = stage;
       await bench.file("old.txt", "one\ntwo\n");
       const yes = always("proceed_once");
@@ -148,7 +148,7 @@ atBothLevels((stage) => {
       ]);
     });
 
-    test("skipped on demand", async () => {
+    test("skipped on request", async () => {
       const { client, bench } = stage;
       await stage.scripted([run("echo yes > skipped.txt", "high"), { text: "done" }], { skipPermissionsUnsafe: true });
       expect((await client.turn("go")).text).toBe("done");
@@ -172,7 +172,7 @@ atBothLevels((stage) => {
       expect(states(turn)).toContain("waiting_for_tool_confirmation");
     });
 
-    test("nobody to answer them: the model reads that, and goes on", async () => {
+    test("without a handler: the model learns that, and continues", async () => {
       const { client } = stage;
       await stage.scripted([{ tool_calls: [question] }, { text: "Then I decide." }]);
       const turn = await client.turn("ask me");
@@ -189,7 +189,7 @@ atBothLevels((stage) => {
   });
 
   describe("plans", () => {
-    test("approved: the mode is left, and the work follows the chosen level", async () => {
+    test("approved: leaves the mode, and continues at the chosen level", async () => {
       const { client, bench } = stage;
       const yes = always("proceed_auto_run_low");
       client.handlers.permission = yes.permission;
@@ -221,7 +221,7 @@ atBothLevels((stage) => {
       });
     });
 
-    test("not approved: the mode stays, and nothing is made", async () => {
+    test("not approved: keeps the mode, and creates nothing", async () => {
       const { client } = stage;
       await stage.scripted([{ tool_calls: [plan] }, { text: "not reached" }], { interactionMode: "spec" });
       const turn = await client.turn("make y.txt");

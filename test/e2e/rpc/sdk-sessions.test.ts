@@ -14,7 +14,7 @@ const noSession = { code: -32603, message: "No active session. Call initialize_s
 
 atBothLevels((stage) => {
   describe("before any session", () => {
-    test("tools and models are listed, and everything else says what is missing", async () => {
+    test("lists tools and models; everything else says what is missing", async () => {
       const client = stage.fresh();
       const { tools } = (await client.call("droid.list_tools")) as { tools: readonly Payload[] };
       expect(tools.map(({ id }) => String(id).toLowerCase())).toEqual(
@@ -54,7 +54,7 @@ atBothLevels((stage) => {
     });
   });
 
-  test("the tools that a filter takes away are not allowed", async () => {
+  test("tools removed by a filter are not allowed", async () => {
     const { client } = stage;
     const allowed = async (params: Payload): Promise<readonly unknown[]> => {
       const { tools } = (await client.call("droid.list_tools", params)) as { tools: readonly Payload[] };
@@ -71,7 +71,7 @@ atBothLevels((stage) => {
     expect(results(turn)).toMatchObject([{ isError: true }]);
   });
 
-  test("what a session was opened with is in its settings, and a filter goes into its copy", async () => {
+  test("a session's settings include its options, and a fork inherits filters", async () => {
     const { client, bench } = stage;
     await bench.file("seen.txt", "seen\n");
     const replies = [
@@ -107,7 +107,7 @@ atBothLevels((stage) => {
     expect(new Date(String(stats.updatedAt)).getTime()).toBeGreaterThan(0);
   });
 
-  test("skills and commands are listed, empty", async () => {
+  test("lists skills and commands as empty", async () => {
     await stage.client.open({ modelId: "offline" });
     expect(await stage.client.call("droid.list_skills")).toMatchObject({ skills: [] });
     expect(await stage.client.call("droid.list_commands")).toMatchObject({ commands: [] });
@@ -134,14 +134,14 @@ atBothLevels((stage) => {
       expect((await stage.client.turn("hi")).text).toBe("both");
     });
 
-    test("of one session is not of the next", async () => {
+    test("of one session does not affect the next", async () => {
       const { settings } = await stage.scripted(replies);
       expect(settings).not.toHaveProperty("systemPrompt");
       expect((await stage.client.turn("hi")).text).toBe("no parrot");
     });
   });
 
-  test("settings are told when they change, before the answer, and not when they do not", async () => {
+  test("settings are sent when they change, before the response, and only then", async () => {
     const { client } = stage;
     const model = { reasoningEfforts: ["none", "low", "high"] };
     await stage.scripted([{ text: "hi" }], { reasoningEffort: "low" }, { model });
@@ -169,7 +169,7 @@ atBothLevels((stage) => {
     expect((await client.turn("What password did I tell you?")).text).not.toContain("DOLPHIN");
   });
 
-  test("a session is resumed in another program, by its id alone", async () => {
+  test("another program resumes a session by its id alone", async () => {
     const { bench } = stage;
     await bench.file("kept.txt", "kept\n");
     const first = stage.fresh();
@@ -211,7 +211,7 @@ atBothLevels((stage) => {
     await second.close();
   });
 
-  test("a fork goes its own way, and a new title is told and kept", async () => {
+  test("a fork is independent, and a new title is sent and stored", async () => {
     const { client } = stage;
     await client.open({ modelId: "offline" });
     await client.turn("Remember code GRAPE-1122");

@@ -14,7 +14,7 @@ atBothLevels((stage) => {
       expect([turn.outcome, turn.text, reasonOf(turn)]).toEqual(["success", "OK", "completed"]);
     });
 
-    test("think, speak, and end with their tokens", async () => {
+    test("have thinking, text and token counts", async () => {
       const { client } = stage;
       await stage.scripted([
         {
@@ -78,7 +78,7 @@ atBothLevels((stage) => {
       expect(ofType(next, "session_title_updated")).toEqual([]);
     });
 
-    test("with tools tell each call and its result", async () => {
+    test("with tools report each call and its result", async () => {
       const { client, bench } = stage;
       await bench.file("a.txt", "alpha\n");
       const replies = [
@@ -109,7 +109,7 @@ atBothLevels((stage) => {
       ]);
     });
 
-    test("that are asked for while one runs come after it, in order", async () => {
+    test("requested during a turn follow it in order", async () => {
       const { client } = stage;
       await stage.scripted([
         { text: ["one ", "by ", "one ", "and ", "slowly"], chunk_delay_ms: 40 },
@@ -125,7 +125,7 @@ atBothLevels((stage) => {
       expect(ends).toHaveLength(3);
     });
 
-    test("that fail say why, and the session goes on", async () => {
+    test("report why they fail, and the session continues", async () => {
       const { client } = stage;
       await stage.scripted([
         { error: { status: 401, message: "bad key" } },
@@ -139,7 +139,7 @@ atBothLevels((stage) => {
       expect(await client.turn("hi")).toMatchObject({ outcome: "success", text: "Back." });
     });
 
-    test("that are tried again say so, and no word comes twice", async () => {
+    test("report retries without repeating any text", async () => {
       const { client } = stage;
       await stage.scripted([
         { text: "First half, ", error: "cut" },
@@ -154,7 +154,7 @@ atBothLevels((stage) => {
       ]);
     });
 
-    test("take pictures and files", async () => {
+    test("accept images and files", async () => {
       const { client } = stage;
       const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
       await stage.scripted([{ text: "I see." }], {}, { model: { images: true } });

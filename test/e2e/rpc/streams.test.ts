@@ -14,7 +14,7 @@ afterAll(() => bench.remove());
 const opening = (params: object = {}): string =>
   line("later", "open", "initialize_session", { machineId: "m", cwd: bench.cwd, ...params });
 
-describe.concurrent("when nobody reads", () => {
+describe.concurrent("when the reader stops", () => {
   interface Deaf {
     readonly child: ReturnType<Bench["start"]>;
     readonly sessionId: string;
@@ -22,7 +22,7 @@ describe.concurrent("when nobody reads", () => {
     send(text: string): void;
   }
 
-  /** A program with a session, after which nothing is read of what it says. */
+  /** A program with a session, whose output is not read from then on. */
   async function deafTo(replies: readonly object[]): Promise<Deaf> {
     const child = bench.start(formats);
     const { stdin, stdout, stderr } = child;
@@ -48,24 +48,24 @@ describe.concurrent("when nobody reads", () => {
   const next = line("later", "next", "list_skills");
   const brokenPipe = { code: 141, signal: null, stderr: "" };
 
-  test("any more in the middle of a long answer, the program ends quietly", async () => {
+  test("in the middle of a long answer, the program ends quietly", async () => {
     const modelId = await bench.script([{ repeat_text: { text: "0123456789abcdef", times: 100_000 } }]);
     await bench.file("long.jsonl", opening({ modelId }) + go);
-    // A pipe that stays open behind what is in it.
+    // A pipe that stays open behind its content.
     const run = await bench.shell(
       `mkfifo open; exec 3<>open; cat long.jsonl >&3; tinman ${formats.join(" ")} <&3 | head -n 8 > heard; echo "\${PIPESTATUS[0]}"`,
     );
     expect([run.stdout, run.stderr, (await bench.read("heard")).split("\n").length]).toEqual(["141\n", "", 9]);
   });
 
-  test("any more while nothing runs, the next word finds it out", async () => {
+  test("while nothing runs, the next output reveals it", async () => {
     const { child, closed, send } = await deafTo([{ text: "x" }]);
     child.stdout?.destroy();
     send(next);
     expect(await closed).toEqual(brokenPipe);
   });
 
-  test("any more while a command runs, the command is ended", async () => {
+  test("while a command runs, the command is ended", async () => {
     const { child, closed, send, sessionId } = await deafTo([execute(lasting("pid-pipe"))]);
     send(go);
     const pid = await pidIn(bench, "pid-pipe");
@@ -100,7 +100,7 @@ describe.concurrent("when nobody reads", () => {
     expect(notices.slice(-2)).toEqual(endOf("completed"));
   });
 
-  test("at all, a signal is obeyed all the same", async () => {
+  test("completely, a signal still works", async () => {
     const { child, closed, send, sessionId } = await deafTo([{ text: pieces }]);
     send(go);
     await untilHeld(sessionId);

@@ -7,11 +7,11 @@ import { noticesIn } from "../../fakes/rpc/wire.ts";
 import { type Bench, createBench } from "../tinman.ts";
 import { dialects, execute, lasting, logOf, open, openDialect, pidIn, prompt, turn } from "./raw-client.ts";
 
-/** Faults that `droid exec` was seen to have. Each is shown not to be ours. (How the process ends: lifecycle.test.ts.) */
+/** Faults seen in `droid exec`. Each test shows that we don't have it. (How the process ends: lifecycle.test.ts.) */
 
 let bench: Bench;
 let wire: Wire;
-/** Where the messages of a test begin. */
+/** Where the messages of a test start. */
 let from: number;
 beforeAll(async () => {
   bench = await createBench();
@@ -23,7 +23,7 @@ beforeEach(() => {
 afterAll(async () => {
   wire.eof();
   const { code, stderr } = await wire.exit().finally(() => bench.remove());
-  // New tries are told to people too, and nothing else is.
+  // Retries also notify people, and nothing else does.
   expect([code, stderr.split("\n").filter((line) => !line.includes("Trying again"))]).toEqual([0, [""]]);
 });
 
@@ -44,7 +44,7 @@ const textOf = (message: unknown): string =>
   (message as { content: { text?: string }[] }).content.map(({ text }) => text ?? "").join("");
 
 describe("one session at a time", () => {
-  test("a second initialize_session begins with nothing: the model hears no word of the session before", async () => {
+  test("a second initialize_session starts empty: the model gets nothing of the session before", async () => {
     const modelId = await bench.script([
       { when: { contains: "PELICAN" }, text: "I know of PELICAN.", times: "any" },
       { text: "I know of nothing.", times: "any" },
@@ -57,7 +57,7 @@ describe("one session at a time", () => {
     expect(of(next, "create_message")[0]).toMatchObject({ message: { role: "user", parentId: "root" } });
   });
 
-  test("in the middle of a turn it ends that turn first, which stays in its own session", async () => {
+  test("in the middle of a turn it first ends that turn, which stays in its own session", async () => {
     const first = await scripted([{ text: Array.from({ length: 500 }, (_, at) => `w${at} `), chunk_delay_ms: 20 }]);
     await prompt(wire, "go");
     await wire.waitForNotice("assistant_text_delta", from);
@@ -74,7 +74,7 @@ describe("one session at a time", () => {
     ]);
   });
 
-  test("a fork is a copy: the process stays where it was, and the copy does not grow", async () => {
+  test("a fork is a copy: the process stays in its session, and the copy does not grow", async () => {
     const sessionId = await scripted([{ text: "One." }, { text: "Two." }]);
     await turn(wire, "first");
     const { result } = await wire.request("droid.fork_session", { title: "a copy" });
@@ -86,7 +86,7 @@ describe("one session at a time", () => {
     expect(await logOf(bench, String(result?.newSessionId))).toEqual(copy);
   });
 
-  test("a session id is no path", async () => {
+  test("a session id is not a path", async () => {
     const folders = async (): Promise<readonly string[]> => (await readdir(bench.root, { recursive: true })).sort();
     await open(wire, bench);
     const before = await folders();
@@ -99,7 +99,7 @@ describe("one session at a time", () => {
 });
 
 describe.each(dialects)("one answer to a request, in the %s dialect", (dialect) => {
-  test("that comes too early, or whose picture is none", async () => {
+  test("that comes too early, or has an invalid image", async () => {
     const other = openDialect(bench, dialect);
     const image = { type: "base64", mediaType: "image/png", data: "no picture at all" };
     const early = await other.request("droid.add_user_message", { text: "x" }, { id: "early" });
@@ -134,7 +134,7 @@ describe("permissions", () => {
     ["low", "git push", "high"],
     ["off", "ls > listing.txt", "low"],
     ["off", "touch made.txt", "low"],
-  ])("at level %s %j is asked for, whatever the model calls its risk", async (autonomyLevel, command, impactLevel) => {
+  ])("at level %s, asks for %j, whatever risk the model names", async (autonomyLevel, command, impactLevel) => {
     await scripted([harmless(command)], { autonomyLevel });
     await prompt(wire, "go");
     const { params, ...asking } = await request();
@@ -148,7 +148,7 @@ describe("permissions", () => {
   });
 
   test.each([{ interactionMode: "spec", autonomyLevel: "high" }, { autonomyMode: "spec" }, { autonomyLevel: "spec" }])(
-    "a plan changes nothing, whatever the level: %j",
+    "spec mode changes nothing at any level: %j",
     async (params) => {
       await scripted([harmless("touch planned.txt"), { text: "I may not." }], params);
       const notices = await turn(wire, "go");
@@ -160,7 +160,7 @@ describe("permissions", () => {
     },
   );
 
-  test("an answer that was sent behind an interrupt comes too late, whatever is done before both", async () => {
+  test("an answer sent after an interrupt is too late, whatever happens before both", async () => {
     await scripted([harmless("touch too-late.txt")]);
     await prompt(wire, "go");
     const asking = await request();
@@ -193,7 +193,7 @@ describe("permissions", () => {
   test.each([
     ["proceed_always", { interactionMode: "spec", autonomyLevel: "off" }],
     ["proceed_auto_run_high", { interactionMode: "auto", autonomyLevel: "high" }],
-  ])("the answer %s to a plan gives the model no effort that it does not have", async (selectedOption, mode) => {
+  ])("the answer %s to a plan sets no effort that the model lacks", async (selectedOption, mode) => {
     const sessionId = await scripted([plan, { text: "Done." }], { interactionMode: "spec" });
     const opened = wire.received.length;
     await prompt(wire, "plan it");
@@ -206,8 +206,8 @@ describe("permissions", () => {
   });
 });
 
-describe("what the model does", () => {
-  test("an answer with nothing in it does not end the turn silently", async () => {
+describe("model behaviour", () => {
+  test("an empty reply does not end the turn silently", async () => {
     await scripted([{ empty: true, times: "any" }]);
     const notices = await turn(wire, "go");
     expect(of(notices, "error")).toMatchObject([{ message: expect.stringMatching(/\S/) }]);
@@ -216,7 +216,7 @@ describe("what the model does", () => {
     expect(said(await turn(wire, "go"))).toBe("Here I am.");
   });
 
-  test("every new try is told, with its reason", async () => {
+  test("reports every retry, with its reason", async () => {
     const fault = { status: 500, message: "oops", retry_after_ms: 1 };
     await scripted([{ error: fault }, { error: { ...fault, status: 429 } }, { text: "At last." }]);
     const notices = await turn(wire, "go");
@@ -224,7 +224,7 @@ describe("what the model does", () => {
     expect([said(notices), reasons(notices)]).toEqual(["At last.", ["completed"]]);
   });
 
-  test("after a cut the deltas of a block are still the text of its message", async () => {
+  test("after truncation, a block's deltas still add up to its message", async () => {
     await scripted([{ text: ["partial ", "text, "], error: "cut" }, { text: ["and ", "the rest"] }]);
     const notices = await turn(wire, "go");
     const deltas = new Map<string, string>();
@@ -242,7 +242,7 @@ describe("what the model does", () => {
     expect(said(notices)).toContain("the rest");
   });
 
-  test("what it said before an interrupt is told, and kept", async () => {
+  test("text from before an interrupt is sent and stored", async () => {
     const sessionId = await scripted([{ text: Array.from({ length: 500 }, (_, at) => `w${at} `), chunk_delay_ms: 10 }]);
     await prompt(wire, "go");
     await wire.waitFor((message) => noticesIn([message])[0]?.textDelta === "w3 ", "some words", from);
@@ -261,7 +261,7 @@ describe("what the model does", () => {
 });
 
 describe("tools", () => {
-  test("a line of 3 million characters stops nobody", async () => {
+  test("a line of 3 million characters is no problem", async () => {
     await scripted([harmless("head -c 3000000 /dev/zero | tr '\\0' x"), { text: "Seen." }], { autonomyLevel: "high" });
     await prompt(wire, "go");
     await wire.waitForNotice("droid_working_state_changed", from, { newState: "executing_tool" });
@@ -272,7 +272,7 @@ describe("tools", () => {
     expect([said(notices), String(of(notices, "tool_result")[0]?.content).length < 200_000]).toEqual(["Seen.", true]);
   });
 
-  test("what is not there, and what takes too long, are errors", async () => {
+  test("missing files and timeouts are errors", async () => {
     const calls = [
       { name: "Teleport", input: {} },
       { name: "Execute", input: { command: "sleep 20", timeout: 1 } },
@@ -286,7 +286,7 @@ describe("tools", () => {
   });
 });
 
-describe("what a client or the command line says has its effect", () => {
+describe("settings from a client or the command line take effect", () => {
   const touching = (name: string): readonly object[] => [
     harmless(`touch ${name}; rm ${name}; echo > ${name}`),
     { text: "Done." },
@@ -306,7 +306,7 @@ describe("what a client or the command line says has its effect", () => {
     expect([await bench.read(`${dialect}/by-flags.txt`), asked(other.received)]).toEqual(["here\n", []]);
   });
 
-  test("skipPermissionsUnsafe, and the option of that name", async () => {
+  test("skipPermissionsUnsafe, and the option with that name", async () => {
     await scripted(touching("unsafe-1.txt"), { skipPermissionsUnsafe: true });
     expect(said(await turn(wire, "go"))).toBe("Done.");
     const other = openDialect(bench, "later", { args: ["--skip-permissions-unsafe"] });
@@ -329,7 +329,7 @@ describe("what a client or the command line says has its effect", () => {
     },
   );
 
-  test("servers that cannot be had yet are told to have failed", async () => {
+  test("unsupported servers are reported as failed", async () => {
     await open(wire, bench, { mcpServers: [{ name: "files", command: "files-server" }] });
     const [status] = of(noticesIn(wire.received.slice(from)), "mcp_status_changed");
     expect(status).toMatchObject({

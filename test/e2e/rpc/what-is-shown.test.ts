@@ -7,7 +7,7 @@ import { noticesIn } from "../../fakes/rpc/wire.ts";
 import { type Bench, createBench } from "../tinman.ts";
 import { execute, open, openDialect, prompt, quiet } from "./raw-client.ts";
 
-/** What an approver is shown is what happens, and a yes for good allows no more than it says. */
+/** Approvers see what will happen, and "always" allows no more than it says. */
 
 let bench: Bench;
 let wire: Wire;
@@ -39,7 +39,7 @@ const low = ["proceed_always", "Yes, and always allow low impact commands (file 
 const high = ["proceed_always", "Yes, and always allow high impact commands (all commands)"];
 const no = ["cancel", "No, cancel"];
 
-test("a link is shown as the file to which it leads", async () => {
+test("shows a link as its target", async () => {
   await symlink("/etc/hostname", join(bench.cwd, "notes.txt"));
   const path = `${realpathSync("/etc")}/hostname`;
   await begin([{ tool_calls: [{ name: "Read", input: { file_path: "notes.txt" } }] }]);
@@ -62,7 +62,7 @@ test("a link is shown as the file to which it leads", async () => {
   expect(optionsOf(request)).toEqual([once, low, no]);
 });
 
-test("a long pattern does not push the folder out of sight, and is seen to be cut", async () => {
+test("a long pattern does not hide the folder, and is visibly cut", async () => {
   await symlink("/etc", join(bench.cwd, "docs"));
   const path = realpathSync("/etc");
   await begin([{ tool_calls: [{ name: "Grep", input: { pattern: "x".repeat(3_000), path: "docs" } }] }]);
@@ -75,7 +75,7 @@ test("a long pattern does not push the folder out of sight, and is seen to be cu
   expect(request.params?.toolUses).toMatchObject([{ details: { fullCommand } }]);
 });
 
-test("always allowing what the model calls risky allows what it is, and the next risk is asked for", async () => {
+test('"always" on a call that the model calls risky allows its class, and asks about the next one', async () => {
   const replies = [
     execute("touch made.txt", { riskLevel: "high" }),
     execute("git push", { riskLevel: "low" }),
@@ -99,7 +99,7 @@ test("always allowing what the model calls risky allows what it is, and the next
   expect(existsSync(join(bench.cwd, "made.txt"))).toBe(true);
 });
 
-test("what is asked about because of the model's word alone cannot be allowed for good", async () => {
+test("a call asked about only because of the model's estimate cannot be allowed always", async () => {
   await begin([execute("touch asked.txt", { riskLevel: "high" }), { text: "done" }], { autonomyLevel: "low" });
   const request = await asked();
   expect(optionsOf(request)).toEqual([once, no]);

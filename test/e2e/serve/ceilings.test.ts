@@ -6,7 +6,7 @@ import { isFinal } from "../../frontends/interactive/served.ts";
 import { over } from "./over-rpc.ts";
 import { type Server, startServer, tokens, users } from "./server.ts";
 
-/** What `serve.users` allows ann at most, over both wires of the program as it is built. */
+/** The ceilings of `serve.users` for ann, over both wires of the built program. */
 
 const [ann, ...others] = users;
 let server: Server;
@@ -18,7 +18,7 @@ const config = (ceilings: object): object => ({
 
 beforeAll(async () => {
   server = await startServer({ auth: true, config: config({}) });
-  // Named by a link in the configuration, and by its real path in the session.
+  // By a link in the configuration, and by its real path in the session.
   await mkdir(join(server.bench.root, "projects", "ann"), { recursive: true });
   await symlink(join(server.bench.root, "projects"), join(server.bench.root, "link"));
   hers = join(server.bench.root, "link", "ann");
@@ -31,7 +31,7 @@ async function allow(ceilings: object): Promise<void> {
   await rename(`${file}.new`, file);
 }
 
-test("lower ceilings reach a user while the server runs: connections close, and their sessions come back within them", async () => {
+test("lower ceilings reach a user while the server runs: connections close, and sessions reopen within them", async () => {
   const [rpc, ws] = [over(server, tokens.ann), await server.connect(tokens.ann)];
   const session = await createSession({ ...rpc, cwd: hers, autonomyLevel: "high" });
   const sessionId = await ws.start();
@@ -52,7 +52,7 @@ test("lower ceilings reach a user while the server runs: connections close, and 
   await expect(createSession({ ...rpc, cwd: server.bench.cwd })).rejects.toThrow("outside this user's folders");
   await loaded.close();
 
-  // Another user is not concerned.
+  // Another user is unaffected.
   const bob = await server.connect(tokens.bob);
   await bob.request("sendUserMessage", { sessionId: await bob.start(), message: "Just reply OK." });
   expect((await bob.until(isFinal)).at(-1)?.params).toMatchObject({ reason: "completed" });

@@ -7,7 +7,7 @@ import { replies } from "./replies.ts";
 import { type Server, startServer, tokens, users } from "./server.ts";
 import { connectTo, isCall, isChunk, isStatus, type WireClient } from "./wire-client.ts";
 
-/** Two servers have most of the keys between them, each with another value than the usual one. */
+/** Two servers cover most of the keys, each with a non-default value. */
 let impatient: Server;
 let strict: Server;
 const clients: WireClient[] = [];
@@ -60,7 +60,7 @@ async function connected(to: Server, token?: string): Promise<WireClient> {
   return client;
 }
 
-/** A client that asks for much and takes nothing; resolves with what the server says of it. */
+/** A client that requests much and reads nothing; resolves with the server's log of it. */
 async function cutOff(server: Server): Promise<unknown> {
   const client = await connected(server);
   client.socket.pause();
@@ -156,7 +156,7 @@ const effects: Readonly<Record<string, () => Promise<void>>> = {
     const sessionId = await client.start();
     const frames = await client.ask(sessionId, "make a file");
     expect(frames.find(isCall)?.params).toMatchObject({ toolName: "Create", execution: "server" });
-    // With nobody to ask, it was not allowed.
+    // Without a user to ask, it was denied.
     expect(textIn(frames)).toMatch(/^Made: Error/);
     await expect(strict.bench.read("made.txt")).rejects.toThrow("ENOENT");
   },
@@ -166,7 +166,7 @@ const effects: Readonly<Record<string, () => Promise<void>>> = {
     const chosen = { userId: "u", sessionParams: { toolExecution: "server" } };
     expect((await free.request("startSession", chosen)).result).toMatchObject({ status: 1 });
     const other = { userId: "u", sessionParams: { toolExecution: "client" } };
-    // What is the rule may always be chosen, also where the list does not have it.
+    // The default can always be chosen, even if the list lacks it.
     expect((await free.request("startSession", other)).result).toMatchObject({ status: 1 });
     expect((await bound.request("startSession", other)).error).toMatchObject({
       code: -32602,
@@ -247,7 +247,7 @@ const effects: Readonly<Record<string, () => Promise<void>>> = {
     const [client, other] = [await connected(strict), await connected(strict, tokens.ann)];
     const sessionId = await client.start();
     let refused: unknown;
-    // Messages of the other tests count, too: it is the user's limit.
+    // Other tests' messages also count towards the user's limit.
     for (let at = 0; at < 5 && refused === undefined; at += 1) {
       refused = (await client.request("sendUserMessage", { sessionId, message: "hello" })).error;
     }
@@ -269,7 +269,7 @@ function keysIn({ properties }: Described, path: string): string[] {
   return Object.entries(properties).flatMap(([name, inner]) => keysIn(inner, `${path}.${name}`));
 }
 
-test("every key of the configuration has its row in the documentation and its test here", () => {
+test("every configuration key has a row in the documentation and a test here", () => {
   const { properties } = JSON.parse(readFileSync("schema/config.schema.json", "utf8")) as Described;
   const keys = ["serve", "interactive"].flatMap((name) => keysIn(properties?.[name] ?? {}, name));
   expect(Object.keys(effects)).toEqual(keys);

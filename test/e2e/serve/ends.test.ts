@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => client.close());
 
-/** Whatever becomes of a message, after a further one is answered it has been told completely. */
+/** Once a later message is answered, this one has been reported completely. */
 async function everythingAbout(sessionId: string, messageId: unknown): Promise<ReturnType<typeof answerTo>> {
   const last = await client.ask(sessionId, "hello");
   expect(textIn(last.filter(({ params }) => params?.messageId !== messageId))).toBe("Hello you");
@@ -44,7 +44,7 @@ describe("every answer has exactly one end", () => {
     expect(await everythingAbout(sessionId, await send(sessionId, message))).toEqual(expected);
   });
 
-  test("also when it is cancelled, and when it was still waiting then", async () => {
+  test("even if it is cancelled while waiting", async () => {
     const sessionId = await client.start();
     const running = await send(sessionId, "hang");
     const waiting = [await send(sessionId, "hello"), await send(sessionId, "one tool")];
@@ -58,7 +58,7 @@ describe("every answer has exactly one end", () => {
     expect(client.frames.filter(isStatus(3))).toEqual([]);
   });
 
-  test("also when the session is stopped: all ends, then the one status, then nothing", async () => {
+  test("even if the session is stopped: all ends, then one status, then nothing", async () => {
     const sessionId = await client.start();
     const ids = [await send(sessionId, "hang"), await send(sessionId, "hello"), await send(sessionId, "hello")];
     await client.request("stopSession", { sessionId });
@@ -68,7 +68,7 @@ describe("every answer has exactly one end", () => {
     expect(client.frames.slice(-2).map(({ method }) => method)).toEqual(["SessionStatusNotification", undefined]);
   });
 
-  test("also when it waits for a tool and is cancelled", async () => {
+  test("even if it waits for a tool and is cancelled", async () => {
     const sessionId = await client.start();
     const messageId = await send(sessionId, "one tool");
     const { toolCallId } = (await client.until(isCall)).at(-1)?.params ?? {};
@@ -80,7 +80,7 @@ describe("every answer has exactly one end", () => {
   });
 
   test.each(["stopSession", "cancel"])(
-    "also when %s comes right behind the messages: each request has one response, each message that was taken one end",
+    "even if %s comes right after the messages: one response per request, one end per accepted message",
     async (method) => {
       const sessionId = await client.start();
       for (const id of ["a", "b", "c"]) client.post(id, "sendUserMessage", { sessionId, message: "hang" });
@@ -90,16 +90,16 @@ describe("every answer has exactly one end", () => {
       const responses = client.frames.filter(({ id }) => typeof id === "string");
       expect(responses.map(({ id }) => id).sort()).toEqual(["a", "b", "c", "end"]);
       const taken = responses.flatMap(({ result }) => result?.messageId ?? []);
-      // What waits is dropped before an answer that has begun ends; whether the first one had, is a matter of the moment.
+      // Waiting messages are dropped before a running answer ends; whether the first one had ended is timing.
       const ended = client.frames.filter(isFinal).map(({ params }) => params?.messageId);
       expect([taken, [...taken.slice(1), ...taken.slice(0, 1)]]).toContainEqual(ended);
       expect(taken.map((id) => answerTo(id, client.frames).ends)).toEqual(taken.map(() => ["cancelled"]));
-      // What was not taken was refused, which is an answer, too.
+      // A refused message was answered by its error.
       expect(responses.filter(({ error }) => error !== undefined).length + taken.length).toBe(3);
     },
   );
 
-  test("also when there is nothing to cancel", async () => {
+  test("even if there is nothing to cancel", async () => {
     const sessionId = await client.start();
     expect((await client.request("cancel", { sessionId })).result).toEqual({ status: 1, cancelled: 0 });
     const frames = await client.ask(sessionId, "hello");
@@ -113,7 +113,7 @@ describe("a failure", () => {
     ["fail later", "error", "model_bad_request"],
     ["wrong key", "error", "model_auth"],
   ])(
-    "of %j is a final chunk, then one status 3 with the reason %j, and the session goes on",
+    "of %j is a final chunk, then one status 3 with the reason %j, and the session continues",
     async (message, reason, code) => {
       const sessionId = await client.start();
       const messageId = await send(sessionId, message);
@@ -127,7 +127,7 @@ describe("a failure", () => {
     },
   );
 
-  test("tells the client no inner words, but an id that stands in the log with them", async () => {
+  test("reveals no internals to the client, only an id that is in the log", async () => {
     const sessionId = await client.start();
     for (const [message, words] of [
       ["fail at once", "inner words of a validator"],
@@ -141,14 +141,14 @@ describe("a failure", () => {
   });
 });
 
-test("an answer is not cut while the model keeps talking, however long it takes in all", async () => {
+test("an answer is not cut while the model keeps talking, however long it takes", async () => {
   const sessionId = await client.start();
-  // 1.8 seconds, where a silence of 1.5 is the limit.
+  // 1.8 seconds, with a silence limit of 1.5.
   expect(textIn(await client.ask(sessionId, "slow answer"))).toBe("0 1 2 3 4 5 6 ");
   expect(client.frames.filter(isStatus(3))).toEqual([]);
 });
 
-test("a tool that the client does not run in time has failed, and the model says what it makes of it", async () => {
+test("a tool that the client does not run in time has failed, and the model reacts", async () => {
   const sessionId = await client.start();
   const messageId = await send(sessionId, "one tool");
   const { toolCallId } = (await client.until(isCall)).at(-1)?.params ?? {};
@@ -159,7 +159,7 @@ test("a tool that the client does not run in time has failed, and the model says
   expect((await everythingAbout(sessionId, messageId)).ends).toEqual(["completed"]);
 });
 
-test("a stop does not wait for a model that says nothing, nor keeps other requests waiting", async () => {
+test("a stop neither waits for a silent model nor delays other requests", async () => {
   const slow = await startServer({ replies });
   onTestFinished(() => slow.remove());
   const hung = await slow.connect();

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { type PlainClient, plainClient } from "./plain-client.ts";
 import { type ServerOptions, startServer } from "./server.ts";
 
-/** The scripted model does by the user's words what the session needs; the server knows none of them. */
+/** The scripted model does what the session needs, based on the user's text; the server knows none of it. */
 const replies = [
   { when: { user: "greet" }, times: "any", text: ["Good", " morning", "!"] },
   {
@@ -70,7 +70,7 @@ test("a client that only knows the API's description runs its example session", 
   await runExample(await plainClient(url));
 });
 
-test("the same client needs nothing but the header with the token where one is asked for", async () => {
+test("the same client needs only the token header where one is required", async () => {
   const { url, token } = await start({ config, auth: true });
   await expect(plainClient(url)).rejects.toThrow("401");
   await runExample(await plainClient(url, { Authorization: `Bearer ${token}` }));

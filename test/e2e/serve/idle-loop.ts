@@ -12,9 +12,9 @@ const program = `
   });
   process.stdin.on("end", () => process.exit());`;
 
-/** How late a process is that has nothing to do: so late is everybody on a machine that has too much to do. */
+/** How late an idle process is: on a busy machine, every process is that late. */
 export interface IdleLoop {
-  /** Seconds, at most, since this was asked last. */
+  /** Maximum seconds since the last call. */
   delay(): Promise<number>;
   stop(): Promise<void>;
 }

@@ -15,7 +15,7 @@ function endOf(sessionId: string): Promise<Record<string, unknown>> {
   return server.logged((line) => line.event === "session.ended" && line.sessionId === sessionId);
 }
 
-test("sessions whose clients are gone are closed after a while, and nothing of them is left", async () => {
+test("sessions without clients are closed after a while, and leave nothing behind", async () => {
   const clients = await Promise.all(Array.from({ length: 6 }, () => server.connect()));
   const sessions = await Promise.all(clients.map((client) => client.start()));
   await Promise.all(clients.map((client, at) => client.ask(sessions[at] ?? "", "hello")));
@@ -28,7 +28,7 @@ test("sessions whose clients are gone are closed after a while, and nothing of t
   expect(await server.metric('connections{route="/ws"}')).toBe(0);
 });
 
-test("the answer that runs when its client goes is finished, and is there for whoever comes back in time", async () => {
+test("an answer running when its client leaves is finished, and available to clients that return in time", async () => {
   const gone = await server.connect();
   const sessionId = await gone.start();
   const { result } = await gone.request("sendUserMessage", { sessionId, message: "slow answer" });
@@ -48,7 +48,7 @@ test("the answer that runs when its client goes is finished, and is there for wh
   expect(await endOf(sessionId)).toMatchObject({ reason: "disconnected" });
 });
 
-test("a session that somebody is connected to is not idle, however quiet they are", async () => {
+test("a session with a connected client is not idle, however quiet", async () => {
   const quiet = await server.connect();
   const sessionId = await quiet.start();
   const left = await server.connect();

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.remove());
 
-test("twelve clients at once: each starts, asks and stops, and gets its own", async () => {
+test("twelve clients at once: each starts, asks and stops, and gets its own answer", async () => {
   const one = async (at: number): Promise<string> => {
     const client = await server.connect();
     const sessionId = await client.start({}, `user-${at}`);
@@ -70,7 +70,7 @@ test("eight sessions with ten messages each, all sent at once: 80 acknowledgemen
 
 const messages = isFullRun ? 2_000 : 510;
 
-test(`a session has no greatest number of messages: ${messages} are all answered`, { timeout: 180_000 }, async () => {
+test(`a session has no message limit: ${messages} are all answered`, { timeout: 180_000 }, async () => {
   const client = await server.connect();
   const sessionId = await client.start();
   let sent = 0;
@@ -92,7 +92,7 @@ test(`a session has no greatest number of messages: ${messages} are all answered
 });
 
 describe("while a tool runs", () => {
-  /** Sends as fast as it is answered, and looks at nothing: the machine shall be left to the server. */
+  /** Sends as fast as it gets responses, without looking at them, to leave the machine to the server. */
   function flood(client: WireClient): { stop(): number } {
     const { socket } = client;
     socket.removeAllListeners("message");
@@ -123,7 +123,8 @@ describe("while a tool runs", () => {
     const idle = startIdleLoop();
     onTestFinished(() => idle.stop());
     const measured: number[] = [];
-    // The machine may be busy with something else: what nobody is spared does not count, and of several tries the best.
+    // The machine can be busy with other work: delays that affect everyone don't count, and the best of several tries
+    // does.
     while (measured.length < 4 && !measured.some((seconds) => seconds < 0.05)) {
       await server.metric("event_loop_delay_max_seconds");
       await idle.delay();

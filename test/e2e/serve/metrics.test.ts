@@ -4,7 +4,7 @@ import { replies } from "./replies.ts";
 import { startServer } from "./server.ts";
 import { isCall, isChunk, isStatus } from "./wire-client.ts";
 
-test("what happens in sessions is counted", async () => {
+test("counts what happens in sessions", async () => {
   const server = await startServer({ replies });
   onTestFinished(() => server.remove());
   const client = await server.connect();

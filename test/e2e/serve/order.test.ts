@@ -21,7 +21,7 @@ async function framesUntilEnds(count: number): Promise<Frame[]> {
   return client.until((frame) => isFinal(frame) && ++ends === count);
 }
 
-test("each of many messages sent at once is acknowledged before the first chunk of its answer", async () => {
+test("acknowledges each of many messages before the first chunk of its answer", async () => {
   const sessionId = await client.start();
   for (let at = 0; at < 30; at += 1) client.post(`m${at}`, "sendUserMessage", { sessionId, message: `number ${at}.` });
   const frames = await framesUntilEnds(30);
@@ -35,7 +35,7 @@ test("each of many messages sent at once is acknowledged before the first chunk 
   }
 });
 
-test("several sessions on one connection do not mix, though they answer at the same time", async () => {
+test("concurrent sessions on one connection do not mix", async () => {
   const sessions = [await client.start(), await client.start(), await client.start()];
   for (const sessionId of sessions) {
     client.post(`a-${sessionId}`, "sendUserMessage", { sessionId, message: "long answer" });
@@ -51,7 +51,7 @@ test("several sessions on one connection do not mix, though they answer at the s
       ends: ["completed"],
     });
     expect(answerTo(second, own)).toEqual({ text: `You said: ${sessionId}`, ends: ["completed"] });
-    // One answer after the other, never a piece of the second in between.
+    // One answer after the other, never interleaved.
     expect(own.map(({ params }) => params?.messageId)).toEqual([
       ...own.filter(({ params }) => params?.messageId === first).map(() => first),
       ...own.filter(({ params }) => params?.messageId === second).map(() => second),
@@ -59,7 +59,7 @@ test("several sessions on one connection do not mix, though they answer at the s
   }
 });
 
-test("a client can notice what is lost: chunks say where they stand, durable frames have rising numbers", async () => {
+test("clients can detect losses: chunks have offsets, durable frames rising numbers", async () => {
   const sessionId = await client.start();
   const { result } = await client.request("sendUserMessage", { sessionId, message: "one tool" });
   const { toolCallId, turnId } = (await client.until(isCall)).at(-1)?.params ?? {};
@@ -81,7 +81,7 @@ test("a client can notice what is lost: chunks say where they stand, durable fra
   expect(numbers).toEqual([...new Set(numbers)].sort((one, other) => Number(one) - Number(other)));
 });
 
-/** How many requests another client gets answered one after the other before `isDone`; at most `most`. */
+/** How many requests another client gets answered in sequence before `isDone`; at most `most`. */
 async function turnsOfAnother(isDone: () => boolean, most: number): Promise<number> {
   const other = await server.connect();
   let turns = 0;
@@ -93,7 +93,7 @@ async function turnsOfAnother(isDone: () => boolean, most: number): Promise<numb
   return turns;
 }
 
-test("nothing is answered after a pause: not what is refused, not a tool's result, not a stop", async () => {
+test("no response is delayed: not a refusal, not a tool's result, not a stop", async () => {
   const sessionId = await client.start();
   await client.request("sendUserMessage", { sessionId, message: "one tool" });
   const { toolCallId } = (await client.until(isCall)).at(-1)?.params ?? {};

@@ -2,7 +2,7 @@ import { WebSocket } from "ws";
 import { webSocketConnection } from "../../../src/sdk/node.ts";
 import type { Server } from "./server.ts";
 
-/** How the SDK reaches `/rpc` of a server as the owner of a token. */
+/** How the SDK connects to a server's `/rpc` with a token. */
 export function over({ url }: Pick<Server, "url">, token: string) {
   const headers = { Authorization: `Bearer ${token}` };
   class Authorized extends WebSocket {

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.remove());
 
-test("nobody can use, follow, cancel or stop somebody else's session, and it goes on as if nobody had tried", async () => {
+test("no user can use, follow, cancel or stop another's session, which continues undisturbed", async () => {
   const [ann, bob] = [await server.connect(tokens.ann), await server.connect(tokens.bob)];
   const sessionId = await ann.start();
   await ann.request("sendUserMessage", { sessionId, message: "one tool" });
@@ -43,7 +43,7 @@ test("a session is its user's on all of their connections", async () => {
   await Promise.all([one.close(), other.close()]);
 });
 
-test("of two connections that see a tool call the first one that answers it counts, and both see what becomes of it", async () => {
+test("of two connections that see a tool call, the first answer counts, and both see the result", async () => {
   const [one, other] = [await server.connect(tokens.ann), await server.connect(tokens.ann)];
   const sessionId = await one.start();
   await other.request("resumeSession", { sessionId });
@@ -62,7 +62,7 @@ test("of two connections that see a tool call the first one that answers it coun
   await Promise.all([one.close(), other.close()]);
 });
 
-test("who only watches can follow, and nothing else", async () => {
+test("a watcher can follow, and nothing else", async () => {
   const [ann, vic] = [await server.connect(tokens.ann), await server.connect(tokens.vic)];
   const sessionId = await ann.start();
   const params = { userId: "v", sessionId, message: "x", toolCallId: "x", result: "x" };
@@ -77,7 +77,7 @@ test("who only watches can follow, and nothing else", async () => {
   await Promise.all([ann.close(), vic.close()]);
 });
 
-test("who started it, and for whom, is kept in the log of the session and in the list", async () => {
+test("the session's log and the list record who started it, and for whom", async () => {
   const ann = await server.connect(tokens.ann);
   const sessionId = await ann.start({}, "customer 7");
   await ann.ask(sessionId, "hello");
@@ -100,7 +100,7 @@ test("who started it, and for whom, is kept in the log of the session and in the
   await ann.close();
 });
 
-test("the log says what happens, and never what was said, not even at its most talkative", async () => {
+test("the log has what happened, and never contents, even at its highest level", async () => {
   const [said, context, result, broken] = [madeUp(), madeUp(), madeUp(), madeUp()];
   const ann = await server.connect(tokens.ann);
   const sessionId = await ann.start({ context });

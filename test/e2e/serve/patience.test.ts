@@ -28,13 +28,13 @@ beforeEach(async () => {
 });
 afterEach(() => client.close());
 
-/** Only a model that says nothing is silent: whatever else takes its time is not. */
+/** Only a silent model counts as silent; other delays don't. */
 function expectNoTimeout(): void {
   expect(client.frames.filter(isStatus(3))).toEqual([]);
   expect(client.frames.filter(isFinal).map(({ params }) => params?.reason)).toEqual(["completed"]);
 }
 
-test("a client may take longer for a tool than a model may be silent", async () => {
+test("a client can take longer for a tool than a model can be silent", async () => {
   const sessionId = await client.start();
   await client.request("sendUserMessage", { sessionId, message: "one tool" });
   const { toolCallId } = (await client.until(isCall)).at(-1)?.params ?? {};
@@ -44,13 +44,13 @@ test("a client may take longer for a tool than a model may be silent", async () 
   expectNoTimeout();
 });
 
-test("so may a tool that the server runs", async () => {
+test("so can a tool that the server runs", async () => {
   const sessionId = await client.start({ toolExecution: "server" });
   expect(textIn(await client.ask(sessionId, "work"))).toBe("Worked.");
   expectNoTimeout();
 });
 
-test("so may a provider that asks to be tried again later: the client is warned, and nothing is repeated", async () => {
+test("so can a provider that asks for a later retry: the client is warned, and nothing is repeated", async () => {
   const sessionId = await client.start();
   const frames = await client.ask(sessionId, "be busy");
   expect(textIn(frames)).toBe("Not yet, but now.");

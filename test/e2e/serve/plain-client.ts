@@ -1,8 +1,8 @@
 import { WebSocket } from "ws";
 
 /*
- * A client as somebody writes it who has read the API's description and nothing else: three methods, three notifications and
- * the errors. What it does not know it does not look at.
+ * A client written from the API's description alone: three methods, three notifications and the errors. It ignores
+ * everything else.
  */
 
 type Json = Record<string, unknown>;
@@ -16,9 +16,9 @@ export interface PlainClient {
   startSession(userId: string, sessionParams?: Json): Promise<Json>;
   sendUserMessage(sessionId: unknown, message: string): Promise<Json>;
   provideToolResult(sessionId: unknown, toolCallId: unknown, result: string): Promise<Json>;
-  /** Any other method. Rejects with the error that came. */
+  /** Any other method. Rejects with the received error. */
   call(method: string, params?: Json): Promise<Json>;
-  /** All chunks up to the next final one, put together. */
+  /** All chunks up to the next final one, joined. */
   answer(): Promise<{ readonly text: string; readonly chunks: number }>;
   status(): Promise<{ readonly status: unknown; readonly reason: unknown }>;
   toolCall(): Promise<{ readonly toolCallId: unknown; readonly toolName: unknown; readonly arguments: unknown }>;

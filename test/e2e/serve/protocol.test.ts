@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => client.close());
 
-/** What comes back for one text frame. */
+/** The responses to one text frame. */
 async function answerTo(text: string): Promise<Frame> {
   client.raw(text);
   return client.next();
@@ -29,7 +29,7 @@ const parseError = error(null, -32700, "Parse error");
 const invalidRequest = (id: unknown = null): unknown => error(id, -32600, "Invalid Request");
 const notFound = (id: unknown): unknown => error(id, -32601, "Method not found");
 
-/** After everything before it, whatever that was, the connection still answers. */
+/** Whatever came before, the connection still answers. */
 async function expectNothingBut(...expected: readonly unknown[]): Promise<void> {
   client.post("last", "echo", { message: "still here" });
   const frames = await client.until(({ id }) => id === "last");
@@ -37,14 +37,14 @@ async function expectNothingBut(...expected: readonly unknown[]): Promise<void> 
 }
 
 describe("echo", () => {
-  test("gives params back under the request's own id", async () => {
+  test("returns params under the request's own id", async () => {
     client.post("test-1", "echo", { text: "ping" });
     expect(await client.next()).toEqual({ jsonrpc: "2.0", id: "test-1", result: { text: "ping" } });
     client.post(42, "echo", { message: "test" });
     expect(await client.next()).toEqual({ jsonrpc: "2.0", id: 42, result: "test" });
   });
 
-  test("gives the message alone when there is one", async () => {
+  test("returns only the message if there is one", async () => {
     client.post(1, "echo", { message: "hello", other: 1 });
     expect(await client.next()).toEqual({ jsonrpc: "2.0", id: 1, result: "hello" });
   });
@@ -60,7 +60,7 @@ describe("echo", () => {
     expect(await answerTo(`{"jsonrpc":"2.0","id":7,${members}}`)).toEqual({ jsonrpc: "2.0", id: 7, result });
   });
 
-  test("tells two clients apart that use the same id", async () => {
+  test("distinguishes two clients that use the same id", async () => {
     const other = await server.connect();
     client.post(1, "echo", { text: "mine" });
     other.post(1, "echo", { text: "theirs" });
@@ -71,7 +71,7 @@ describe("echo", () => {
     await other.close();
   });
 
-  test("a client that leaves after an answer is closed as it asked, and others go on", async () => {
+  test("a leaving client is closed as requested, and others continue", async () => {
     const leaving = await server.connect();
     leaving.post(1, "echo", {});
     await leaving.next();
@@ -81,7 +81,7 @@ describe("echo", () => {
   });
 });
 
-describe("what is no request", () => {
+describe("invalid requests", () => {
   test.each([["not a json string"], [""], ["{"], ['{"jsonrpc":"2.0"}}'], ["undefined"]])(
     "%j is a parse error without an id",
     async (text) => {
@@ -96,7 +96,7 @@ describe("what is no request", () => {
     ["true"],
     ["[]"],
     ['[{"jsonrpc":"2.0","id":1,"method":"echo"},{"jsonrpc":"2.0","id":2,"method":"echo"}]'],
-  ])("%s is no object, and a batch is none either: one answer", async (text) => {
+  ])("%s is rejected once, as is a batch", async (text) => {
     client.raw(text);
     await expectNothingBut(invalidRequest());
   });
@@ -112,11 +112,11 @@ describe("what is no request", () => {
     ['{"jsonrpc":"2.0","id":5,"method":{"a":1}}', 5],
     ['{"jsonrpc":"2.0"}', null],
     ["{}", null],
-  ])("%s is an invalid request with the id that it has", async (text, id) => {
+  ])("%s is an invalid request, returned with its id", async (text, id) => {
     expect(await answerTo(text)).toEqual(invalidRequest(id));
   });
 
-  test("what is nested too deep is refused, and what is just not is answered", async () => {
+  test("rejects too deep nesting, and accepts the deepest allowed", async () => {
     const nested = (depth: number): string =>
       `{"jsonrpc":"2.0","id":1,"method":"echo","params":${"[".repeat(depth)}${"]".repeat(depth)}}`;
     expect(await answerTo(nested(100_000))).toEqual(invalidRequest(1));
@@ -124,7 +124,7 @@ describe("what is no request", () => {
     expect(await answerTo(nested(400))).toMatchObject({ id: 1 });
   });
 
-  test("bad JSON and a request without a method are both answered, on the same connection", async () => {
+  test("answers both bad JSON and a request without a method, on the same connection", async () => {
     client.raw("{nonsense");
     client.raw('{"jsonrpc":"2.0","id":200,"params":{}}');
     await expectNothingBut(parseError, invalidRequest(200));
@@ -133,18 +133,18 @@ describe("what is no request", () => {
 
 describe("methods and ids", () => {
   test.each(["unknown_method", "add", "", "toString", "__proto__", "constructor", "STARTSESSION"])(
-    "the method %j is not there",
+    "the method %j does not exist",
     async (method) => {
       client.post(10, method, { a: 1 });
       expect(await client.next()).toEqual(notFound(10));
     },
   );
 
-  test("an unknown method is told before its params are looked at", async () => {
+  test("reports an unknown method before checking its params", async () => {
     expect(await answerTo('{"jsonrpc":"2.0","id":11,"method":"add","params":5}')).toEqual(notFound(11));
   });
 
-  test("requests of one connection are answered in their order, good and bad ones", async () => {
+  test("answers requests of one connection in order, good and bad ones", async () => {
     client.post(1, "echo", { message: "hi" });
     client.post(2, "add", {});
     client.post(3, "unknown_method");
@@ -152,7 +152,7 @@ describe("methods and ids", () => {
   });
 
   test.each([[null], [0], [""], [{ of: ["mine"] }], [[1]], [false], [1.5], ["a".repeat(1_000)]])(
-    "the id %j comes back as it is",
+    "returns the id %j unchanged",
     async (id) => {
       client.post(id, "echo", { message: "x" });
       expect(await client.next()).toEqual({ jsonrpc: "2.0", id, result: "x" });
@@ -161,7 +161,7 @@ describe("methods and ids", () => {
     },
   );
 
-  test("what has no id is neither answered nor done", async () => {
+  test("without an id, it is neither answered nor executed", async () => {
     const sessionId = await client.start();
     const before = await client.request("listSessions");
     client.raw('{"jsonrpc":"2.0","method":"notify","params":{}}');
@@ -174,7 +174,7 @@ describe("methods and ids", () => {
     expect(frames.filter(isFinal)).toHaveLength(1);
   });
 
-  test("members that it does not know are no reason to refuse", async () => {
+  test("unknown members are ignored", async () => {
     client.raw(
       '{"jsonrpc":"2.0","id":1,"method":"startSession","trace":"x","params":{"userId":"u","color":1,"sessionParams":{"size":[2]}}}',
     );
@@ -220,12 +220,12 @@ describe("params", () => {
     ["resumeSession", [undefined, {}, { sessionId: "x", afterSeq: -1 }, { sessionId: "x", afterSeq: "1" }]],
     ["listSessions", [5, { limit: 0 }, { limit: "all" }]],
     ["capabilities", [5, "x"]],
-  ] as const)("of %s: missing and wrongly typed ones are invalid params with words", async (method, all) => {
+  ] as const)("of %s: missing and mistyped ones are invalid params with a message", async (method, all) => {
     for (const [id, params] of all.entries()) client.post(id, method, params);
     await expectNothingBut(...all.map((_, id) => badParams(id)));
   });
 
-  test("null stands for what may be left out", async () => {
+  test("null counts as omitted", async () => {
     const sessionParams = { language: null, model: null, context: null };
     for (const given of [{ sessionParams }, { sessionParams: null }]) {
       expect((await client.request("startSession", { userId: "u", ...given })).result).toMatchObject({ status: 1 });
@@ -233,7 +233,7 @@ describe("params", () => {
     }
   });
 
-  test("an unknown session is invalid params, whatever is asked of it", async () => {
+  test("an unknown session is invalid params in every method", async () => {
     const params = { sessionId: "nonexistent", message: "x", toolCallId: "y", result: "z" };
     for (const method of ["sendUserMessage", "provideToolResult", "cancel", "resumeSession"]) {
       expect((await client.request(method, params)).error).toEqual({
@@ -255,7 +255,7 @@ describe("params", () => {
     },
   );
 
-  test("a message that is no text is refused, and then the session's trouble, which goes on", async () => {
+  test("a non-string message is rejected, with an error status for the session, which continues", async () => {
     const sessionId = await client.start();
     for (const message of [{ text: "hi" }, 5, null, ["hi"], undefined]) {
       expect(await client.request("sendUserMessage", { sessionId, message })).toEqual(badParams(expect.any(Number)));
@@ -269,14 +269,14 @@ describe("params", () => {
 });
 
 describe("frames", () => {
-  test("a binary frame closes the connection, and no other", async () => {
+  test("a binary frame closes only its connection", async () => {
     const other = await server.connect();
     other.socket.send(Buffer.from('{"jsonrpc":"2.0","id":1,"method":"echo"}'));
     expect((await other.closedWith).code).toBe(1003);
     await expectNothingBut();
   });
 
-  test("a frame of 20 MiB closes the connection, and no other", async () => {
+  test("a frame of 20 MiB closes only its connection", async () => {
     const other = await server.connect();
     other.raw("x".repeat(20 * 1024 * 1024));
     expect((await other.closedWith).code).toBe(1009);

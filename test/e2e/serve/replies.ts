@@ -1,7 +1,7 @@
 const any = { times: "any" } as const;
 const ever = 3_600_000;
 
-/** What the scripted model of these tests does by the user's words. Its first match counts. */
+/** The scripted model of these tests, by the user's text. The first match counts. */
 export const replies: readonly object[] = [
   { when: { user: "hello" }, ...any, text: ["Hel", "lo ", "you"] },
   { when: { user: "empty" }, ...any, empty: true },

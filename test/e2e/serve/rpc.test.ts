@@ -24,7 +24,7 @@ async function start(): Promise<Server> {
 const textOf = (events: readonly TurnEvent[]): string =>
   events.map((event) => (event.type === "text" ? event.text : "")).join("");
 
-test("several connections work with one session: the first answer wins, and all see it", async () => {
+test("several connections share one session: the first answer wins, and all see it", async () => {
   const server = await start();
   const asked: string[] = [];
   let answerSecond: (answer: "proceed_once") => void = () => undefined;
@@ -79,7 +79,7 @@ test("a session of /rpc is one of /ws, too", async () => {
   await session.close();
 });
 
-test("somebody who only looks sees the session, and can do nothing in it", async () => {
+test("a viewer sees the session, and can do nothing in it", async () => {
   const server = await start();
   const session = await createSession({ ...over(server, tokens.ann), cwd: server.bench.cwd });
   const viewer = await resumeSession(session.id, over(server, tokens.vic));
@@ -92,7 +92,7 @@ test("somebody who only looks sees the session, and can do nothing in it", async
   await session.close();
 });
 
-test("a history that is larger than what may wait for a client is loaded", async () => {
+test("loads a history larger than the limit for unsent data", async () => {
   const mebibyte = 1024 * 1024;
   const limits = { payloadBytes: 8 * mebibyte, unsentBytes: 2 * mebibyte };
   const server = await startServer({ replies, auth: true, config: { serve: { users, limits } } });
@@ -109,7 +109,7 @@ test("a history that is larger than what may wait for a client is loaded", async
   await Promise.all([first.close(), second.close()]);
 });
 
-test("who copies sessions again and again is told to wait", async () => {
+test("rate-limits repeated copies of sessions", async () => {
   const interactive = { limits: { sessionsPerMinute: 3 } };
   const server = await startServer({ replies, auth: true, config: { serve: { users }, interactive } });
   onTestFinished(() => server.remove());

@@ -11,35 +11,35 @@ import { type Bench, createBench } from "../tinman.ts";
 import { connectTo, type WireClient } from "./wire-client.ts";
 
 export interface ServerOptions {
-  /** Of the scripted model; without it, the offline model answers. */
+  /** The scripted model's file; without it, the offline model answers. */
   readonly replies?: readonly object[];
   /** `config.yaml`. */
   readonly config?: object;
   readonly args?: readonly string[];
-  /** Nobody is asked for a token unless this is set. */
+  /** No token is required unless this is set. */
   readonly auth?: boolean;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** `tinman serve`, built, in a home and a folder of its own. */
+/** The built `tinman serve`, in its own home and folder. */
 export interface Server {
   readonly bench: Bench;
-  /** Of `/ws`. */
+  /** Address of `/ws`. */
   readonly url: string;
-  /** The line that it has printed. */
+  /** The line it printed. */
   readonly said: string;
   readonly process: ChildProcess;
-  /** This machine's own; empty where nobody is asked for one. */
+  /** This machine's own token; empty if none is required. */
   readonly token: string;
-  /** What it has logged so far. */
+  /** The log so far. */
   readonly log: readonly Record<string, unknown>[];
-  /** Resolves with the first line of the log that holds, whether it came before or comes later. */
+  /** Resolves with the first matching log line, past or future. */
   logged(holds: (line: Record<string, unknown>) => boolean): Promise<Record<string, unknown>>;
   connect(token?: string): Promise<WireClient>;
   get(path: string, headers?: Record<string, string>): Promise<{ readonly code: number; readonly text: string }>;
-  /** A value of `/metrics`, with its labels as they are printed. */
+  /** A value of `/metrics`, with its labels as printed. */
   metric(name: string): Promise<number>;
-  /** Ends it in whatever it does, and removes its folders. */
+  /** Ends it whatever it does, and removes its folders. */
   remove(): Promise<void>;
 }
 

@@ -36,14 +36,14 @@ beforeEach(async () => {
 });
 afterEach(() => client.close());
 
-/** What the model was sent last. */
+/** The last request to the model. */
 function lastSent(): ChatBody {
   const { body } = provider.requests.at(-1) ?? {};
   if (body === undefined) throw new Error("the model was sent nothing");
   return body as ChatBody;
 }
 
-/** What the model is sent for the first message of a session that was started so. */
+/** The request to the model for the first message of a session started with these params. */
 async function sentFor(sessionParams?: object): Promise<ChatBody> {
   provider.enqueue({ text: ["Fine."] });
   const sessionId = await client.start(sessionParams);
@@ -55,7 +55,7 @@ function system({ messages }: ChatBody): string {
   return JSON.stringify(messages.filter(({ role }) => role === "system" || role === "developer"));
 }
 
-test("without any, the model is the server's, and it is told of no language and no context", async () => {
+test("without any, the model is the server's, with no language and no context", async () => {
   const body = await sentFor();
   expect(body.model).toBe("model-one");
   expect(system(body)).not.toMatch(/Answer in this language|What the client says/);
@@ -68,11 +68,11 @@ test.each([
   ["best", "model-two"],
   ["first", "model-one"],
   ["", "model-one"],
-])("model %j asks %j", async (model, asked) => {
+])("model %j requests %j", async (model, asked) => {
   expect((await sentFor({ model })).model).toBe(asked);
 });
 
-test("a model that is not there is refused, and the ones that are are named", async () => {
+test("rejects an unknown model, and names the available ones", async () => {
   const { error } = await client.request("startSession", { userId: "u", sessionParams: { model: "third" } });
   expect(error).toMatchObject({ code: -32602, data: { reason: "model_unknown" } });
   expect(error?.message).toMatch(/^Invalid params: .*third/);
@@ -81,13 +81,13 @@ test("a model that is not there is refused, and the ones that are are named", as
   expect((models as { id: string }[]).map(({ id }) => id)).toEqual(expect.arrayContaining(["first", "second"]));
 });
 
-test("language and context are told to the model", async () => {
+test("passes language and context to the model", async () => {
   const words = system(await sentFor({ language: "Plattdüütsch", context: "The user is a sailor." }));
   expect(words).toContain("Plattdüütsch");
   expect(words).toContain("The user is a sailor.");
 });
 
-test("tools that the client declares are offered beside the usual ones, and called with what the model wrote", async () => {
+test("offers a client's tools beside the usual ones, and calls them with the model's arguments", async () => {
   const inputSchema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
   const tools = [{ name: "weather", description: "Says how the weather is.", inputSchema }, { name: "plain" }];
   provider.enqueue({ calls: [{ name: "weather", input: { city: "Kiel" } }] }, { text: ["It rains."] });
@@ -105,7 +105,7 @@ test("tools that the client declares are offered beside the usual ones, and call
   expect(lastSent().messages.at(-1)).toMatchObject({ role: "tool", content: "rain" });
 });
 
-test("the client's tools are the client's also where the server runs the others", async () => {
+test("the client runs its tools even if the server runs the others", async () => {
   provider.enqueue(
     { calls: [{ name: "LS", input: { directory_path: "." } }] },
     { calls: [{ name: "mine", input: {} }] },
@@ -129,7 +129,7 @@ test("the client's tools are the client's also where the server runs the others"
   expect(textIn(await client.until(isFinal))).toBe("Done.");
 });
 
-test("two tools of one name are refused", async () => {
+test("rejects two tools with one name", async () => {
   const sessionParams = { tools: [{ name: "twice" }, { name: "twice" }] };
   expect((await client.request("startSession", { userId: "u", sessionParams })).error).toMatchObject({
     code: -32602,
@@ -137,6 +137,6 @@ test("two tools of one name are refused", async () => {
   });
 });
 
-test("what the provider was sent was right every time", () => {
+test("every request to the provider was valid", () => {
   expect(provider.requests.flatMap(({ faults }) => faults)).toEqual([]);
 });

@@ -33,12 +33,12 @@ describe("a session starts", () => {
     expect(sessionId).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   });
 
-  test("as often as one asks for it on one connection, each by its own id", async () => {
+  test("any number of times on one connection, each with its own id", async () => {
     for (let id = 0; id < 5; id += 1) client.post(id, "startSession", { userId: "u" });
     const frames = await client.until((frame) => isStatus(1)(frame) && client.frames.filter(isStatus(1)).length === 5);
     const ids = frames.filter(({ id }) => id !== undefined).map(({ result }) => result?.sessionId);
     expect(new Set(ids).size).toBe(5);
-    // Each response is followed by the status of just its session.
+    // Each response is followed by the status of that session.
     expect(frames.map(({ result, params }) => result?.sessionId ?? params?.sessionId)).toEqual(
       ids.flatMap((id) => [id, id]),
     );
@@ -65,7 +65,7 @@ describe("a message", () => {
     );
   });
 
-  test("may be empty, have any letters, and be large", async () => {
+  test("can be empty, large, and have any characters", async () => {
     const sessionId = await client.start();
     for (const message of ["", "naïve 🦊 \u0000 \u2028", '"}\n', "x".repeat(400_000)]) {
       const frames = await client.ask(sessionId, message);
@@ -73,7 +73,7 @@ describe("a message", () => {
     }
   });
 
-  test("while another is answered waits, and they are answered in their order", async () => {
+  test("waits while another is answered, and order is kept", async () => {
     const sessionId = await client.start();
     const messages = ["hello", "second", "third"];
     for (const [id, message] of messages.entries()) client.post(id, "sendUserMessage", { sessionId, message });
@@ -87,7 +87,7 @@ describe("a message", () => {
 });
 
 describe("a session is stopped", () => {
-  test("with status 2 and one notification of it, and is then unknown", async () => {
+  test("with status 2 in response and notification, and is then unknown", async () => {
     const sessionId = await client.start();
     client.post(1, "stopSession", { sessionId });
     client.post(2, "stopSession", { sessionId });
@@ -105,7 +105,7 @@ describe("a session is stopped", () => {
         params: { sessionId, status: 2, reason: "completed" },
       },
     ]);
-    // Long over, and still no error.
+    // Long stopped, and still no error.
     expect((await client.request("stopSession", { sessionId })).result).toEqual({ status: 2 });
     expect((await client.request("sendUserMessage", { sessionId, message: "x" })).error).toMatchObject({
       code: -32602,
@@ -114,13 +114,13 @@ describe("a session is stopped", () => {
     expect(client.frames.filter(isStatus(2))).toHaveLength(1);
   });
 
-  test("that never was: status 2, no error and no notification", async () => {
+  test("that never existed: status 2, no error and no notification", async () => {
     expect((await client.request("stopSession", { sessionId: "nonexistent" })).result).toEqual({ status: 2 });
     await client.request("echo");
     expect(client.frames).toHaveLength(2);
   });
 
-  test("alone: others of the connection go on", async () => {
+  test("alone: others of the connection continue", async () => {
     const [one, two] = [await client.start(), await client.start()];
     await client.request("stopSession", { sessionId: one });
     expect((await client.next()).params).toMatchObject({ sessionId: one, status: 2 });
@@ -129,7 +129,7 @@ describe("a session is stopped", () => {
 });
 
 describe("a tool call", () => {
-  test("is acknowledged, told, answered by the client, and then the answer comes to its end", async () => {
+  test("is acknowledged, reported, answered by the client, and then the answer ends", async () => {
     const sessionId = await client.start();
     client.post("m", "sendUserMessage", { sessionId, message: "one tool" });
     const before = await client.until(isCall);
@@ -170,7 +170,7 @@ describe("a tool call", () => {
     expect(client.frames.filter(isFinal)).toHaveLength(2);
   });
 
-  test("has arguments of every kind, also none at all", async () => {
+  test("has arguments of every kind, even none", async () => {
     const sessionId = await client.start({ tools: [{ name: "Odd" }] });
     await client.request("sendUserMessage", { sessionId, message: "odd arguments" });
     const calls = (await client.until(() => client.frames.filter(isCall).length === 5)).map(({ params }) => params);
@@ -191,7 +191,7 @@ describe("a tool call", () => {
     expect(client.frames.filter(isFinal)).toHaveLength(1);
   });
 
-  test("takes one result: an unknown, a second and a late one are refused in words and change nothing", async () => {
+  test("accepts one result: an unknown, a second and a late one are rejected and change nothing", async () => {
     const sessionId = await client.start();
     const refused = { code: -32602, data: { reason: "unexpected_tool_result" } };
     const provide = async (toolCallId: unknown, result: string) =>
@@ -222,7 +222,7 @@ describe("a tool call", () => {
     expect(textIn(await client.until(isFinal))).toBe("It says: ok");
   });
 
-  test("whose client says that it failed: the model is told so", async () => {
+  test("that the client reports as failed: the model learns it", async () => {
     const sessionId = await client.start();
     await client.request("sendUserMessage", { sessionId, message: "one tool" });
     const { toolCallId } = (await client.until(isCall)).at(-1)?.params ?? {};

@@ -7,7 +7,7 @@ import { createBench } from "../tinman.ts";
 import { startServer, tokens, users } from "./server.ts";
 
 test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
-  "%s right behind the first line ends it in order",
+  "%s right after the first line stops it in order",
   async (signal) => {
     const bench = await createBench();
     onTestFinished(() => bench.remove());
@@ -19,7 +19,7 @@ test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
   },
 );
 
-test("that nobody is asked for a token is said whatever is logged", async () => {
+test("always reports that no token is required", async () => {
   const bench = await createBench();
   onTestFinished(() => bench.remove());
   const server = bench.start(["serve", "--port", "0", "--no-auth", "--log-level", "off"]);
@@ -31,7 +31,7 @@ test("that nobody is asked for a token is said whatever is logged", async () => 
   expect(line).toMatch(/^tinman serve: listening on http:\S+ - API ws:\S+ - NO TOKEN REQUIRED$/);
 });
 
-test("no signal opens a debugger that asks for no token", async () => {
+test("no signal opens a debugger, which needs no token", async () => {
   const server = await startServer();
   onTestFinished(() => server.remove());
   server.process.kill("SIGUSR1");
@@ -39,7 +39,7 @@ test("no signal opens a debugger that asks for no token", async () => {
   expect((await server.get("/healthz")).code).toBe(200);
 });
 
-test("sessions of an admin who is one no longer are closed, and with them what only an admin may have", async () => {
+test("sessions of a former admin are closed, with everything that only admins can have", async () => {
   const admins = users.map((user) => ({ ...user, role: "admin" }));
   const server = await startServer({ auth: true, config: { serve: { users: admins } } });
   onTestFinished(() => server.remove());
@@ -52,7 +52,7 @@ test("sessions of an admin who is one no longer are closed, and with them what o
   while ((await server.metric("sessions")) > 0) await new Promise((resolve) => setTimeout(resolve, 10));
 });
 
-test("what a user has begun, and what waits, ends with their last token", async () => {
+test("a user's running and waiting work ends with their last token", async () => {
   const replies = [
     {
       when: { user: "make" },

@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createBench } from "../tinman.ts";
 
-/** What is wrong at the start is one line, in words. */
+/** Start faults are one line with a message. */
 
-test("a configuration that is not there", async () => {
+test("a missing configuration", async () => {
   const bench = await createBench();
   onTestFinished(bench.remove);
   expect(await bench.tinman(["serve", "--port", "0", "--config", "none.yaml"])).toEqual({
@@ -15,7 +15,7 @@ test("a configuration that is not there", async () => {
   });
 });
 
-test("a home in which nothing is writable", async () => {
+test("a read-only home", async () => {
   const bench = await createBench();
   onTestFinished(bench.remove);
   const home = join(await bench.file("file", ""), "home");

@@ -2,14 +2,14 @@ import { on, once } from "node:events";
 import { WebSocket } from "ws";
 import { type Frame, isFinal, type Spoken, spokenOver } from "../../frontends/interactive/served.ts";
 
-/** A client over a real socket; everything that comes is checked by its schema. */
+/** A client over a real socket; checks everything it receives against the schema. */
 export interface WireClient extends Spoken {
   readonly socket: WebSocket;
   /** How the connection was closed. */
   readonly closedWith: Promise<{ readonly code: number; readonly reason: string }>;
 }
 
-/** Rejects when the server does not take the connection. */
+/** Rejects if the server refuses the connection. */
 export async function connectTo(url: string, headers: Record<string, string> = {}): Promise<WireClient> {
   const socket = new WebSocket(url, { headers });
   const messages = on(socket, "message", { close: ["close"] });
@@ -40,7 +40,7 @@ export function isCall({ method }: Frame): boolean {
   return method === "ToolCallNotification";
 }
 
-/** What a client of this API may count on for each of its messages: the answer, and exactly one end of it. */
+/** Guarantees for each message: the answer, and exactly one end. */
 export function answerTo(messageId: unknown, frames: readonly Frame[]): { text: string; ends: unknown[] } {
   const chunks = frames.filter((frame) => isChunk(frame) && frame.params?.messageId === messageId);
   return {

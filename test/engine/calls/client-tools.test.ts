@@ -8,7 +8,7 @@ import { ask, calls, createKit, says, until } from "../../fakes/kit.ts";
 
 const lookUp = { name: "LookUp", description: "Looks up a word.", inputSchema: '{"type":"object"}' };
 
-/** Somebody who runs the tools of a session, as `run` says. */
+/** A client that runs a session's tools, as in `run`. */
 function runner(
   session: Session,
   run: (call: { name: string; input: unknown }, attachment: Attachment) => string | undefined,
@@ -30,7 +30,7 @@ function resultsIn(session: Session): unknown[] {
   return session.history().flatMap((message) => (message.role === "tool" ? message.content : []));
 }
 
-test("a tool that the client brings is offered with its own words, and the client's result reaches the model", async () => {
+test("offers a client's tool with its own description, and the model gets the client's result", async () => {
   const kit = createKit([calls(["LookUp", { word: "tin" }]), says("A metal.")]);
   const session = await kit.open({ clientTools: [lookUp] });
   runner(session, ({ input }) => `about ${JSON.stringify(input)}`);
@@ -44,7 +44,7 @@ test("a tool that the client brings is offered with its own words, and the clien
   await session.close();
 });
 
-test("a client that runs all tools gets the calls of the built-in ones, and nothing is done or looked at here", async () => {
+test("a client that runs all tools gets calls of built-in ones, and nothing is touched here", async () => {
   const kit = createKit([calls(["Create", { file_path: "/ws/new.md", content: "x" }]), says("Done.")], {
     reminders: ["You are in /ws."],
     rulesFailure: "config.yaml is broken",
@@ -59,7 +59,7 @@ test("a client that runs all tools gets the calls of the built-in ones, and noth
   await session.close();
 });
 
-test("all calls of a reply are told at once, however many, and their results stand in the order of the calls", async () => {
+test("sends all calls of a reply at once, and keeps results in the order of the calls", async () => {
   const many = Array.from({ length: 20 }, (_, index) => ["LookUp", { index }] as const);
   const kit = createKit([calls(...many), says("Done.")]);
   const session = await kit.open({ clientTools: [lookUp] });
@@ -77,7 +77,7 @@ test("all calls of a reply are told at once, however many, and their results sta
   await session.close();
 });
 
-test("a result that does not come in time is an error that the model sees, and a late one changes nothing", async () => {
+test("a result that does not come in time is an error for the model, and a late one changes nothing", async () => {
   const kit = createKit([calls(["LookUp", {}]), says("Never mind.")]);
   const { session } = await kit.engine
     .create({
@@ -100,11 +100,13 @@ test("a result that does not come in time is an error that the model sees, and a
   await session.close();
 });
 
-test("with nobody attached who runs tools, a call fails with words at once", async () => {
+test("without a client that runs tools, a call fails at once with a message", async () => {
   const kit = createKit([calls(["LookUp", {}]), says("Oh.")]);
   const session = await kit.open({ clientTools: [lookUp] });
   expect(await ask(session, "go")).toMatchObject({ reason: "completed" });
-  expect(resultsIn(session)).toMatchObject([{ status: "failed", text: expect.stringContaining("nobody is there") }]);
+  expect(resultsIn(session)).toMatchObject([
+    { status: "failed", text: expect.stringContaining("no client is connected") },
+  ]);
   await session.close();
 });
 
@@ -124,7 +126,7 @@ test("an interrupt ends a call that the client runs", async () => {
   await session.close();
 });
 
-test("a long result is cut without a file, because the model could not read one that is here", async () => {
+test("cuts a long result without a file, because the model could not read one here", async () => {
   const kit = createKit([calls(["LookUp", {}]), says("Long.")]);
   const session = await kit.open({ clientTools: [lookUp] });
   runner(session, () => "x".repeat(200_000));
@@ -135,7 +137,7 @@ test("a long result is cut without a file, because the model could not read one 
   await session.close();
 });
 
-test("what the client brings is kept with the session", async () => {
+test("stores the client's tools with the session", async () => {
   const kit = createKit([calls(["LookUp", {}]), says("One.")]);
   const first = await kit.open({ clientTools: [lookUp], clientRunsTools: true });
   await first.close();
@@ -145,7 +147,7 @@ test("what the client brings is kept with the session", async () => {
   await session.close();
 });
 
-test("sessions whose clients run the tools share them, if they have the same time for a result", () => {
+test("sessions whose clients run the tools share them, if their time limit is the same", () => {
   const own = createKit([]).engine.tools;
   const toolsWith = (toolResultMs: number) =>
     new SessionTools(fixedTools(own), { clientRunsTools: true }, { toolResultMs }, async () => ({})).list();

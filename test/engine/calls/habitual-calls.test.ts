@@ -64,7 +64,7 @@ const lastBlock = (session: Session, role: "assistant" | "tool") =>
     .filter(({ type }) => type === "tool_call" || type === "tool_result")
     .at(-1);
 
-/** What a preview promises of the file, or says of the command. */
+/** The file's content after the preview, or the command's description. */
 function shownOf(preview: Preview | undefined, host: MemoryHost, path: string) {
   if (preview?.type === "command") return [preview.command, host.commands.at(-1)?.command];
   if (preview?.type === "create") return [preview.content, host.text(path)];
@@ -104,8 +104,8 @@ const own = (name: string, runBy?: "client"): Tool => ({
     defineTool({ input: z.unknown(), access: async () => [], run: async (input) => succeeded(JSON.stringify(input)) }),
 });
 
-describe("a call that is understood", () => {
-  test("tells the model which arguments were ignored, and clients nothing", async () => {
+describe("an understood call", () => {
+  test("names the ignored arguments to the model only", async () => {
     const { session } = await run("LS", { directory_path: "/ws/sub", recursive: true, depth: 3 });
     expect(lastBlock(session, "assistant")).toMatchObject({
       input: { directory_path: "/ws/sub" },
@@ -124,7 +124,7 @@ describe("a call that is understood", () => {
     [{ command: "ls", cwd: "-" }, "cd ./- && ls"],
     [{ command: "ls", directory: "~/my files" }, "cd ~/'my files' && ls"],
     [{ command: "ls # all", workdir: "sub" }, "cd sub && {\nls # all\n}"],
-  ])("runs a command in the form that was meant: %j", async (input, command) => {
+  ])("runs a command in the intended form: %j", async (input, command) => {
     const { session, host } = await run("shell", { ...input, riskLevel: "HIGH" });
     expect(lastBlock(session, "assistant")).toMatchObject({ input: { command, riskLevel: "high" } });
     expect(host.commands.map((spec) => spec.command)).toEqual([command]);
@@ -173,26 +173,26 @@ describe("a call that is understood", () => {
     expect(lastBlock(session, "tool")).toMatchObject({ status: "failed", text: expect.stringContaining(why) });
   });
 
-  test("keeps what the model wrote only within bounds", async () => {
+  test("keeps what the model wrote only within limits", async () => {
     const content = "x".repeat(2 * 1024 * 1024);
     const { session, host } = await run("Write", { path: "new.ts", content });
     expect(lastBlock(session, "assistant")).not.toHaveProperty("raw");
     expect(host.text("/ws/new.ts")).toBe(content);
   });
 
-  test("keeps an argument of its own over another name for it", async () => {
+  test("prefers its own argument over another name for it", async () => {
     const { session, host } = await run("Bash", { command: "npm test", cmd: "rm -rf /" });
     expect(host.commands.map(({ command }) => command)).toEqual(["npm test"]);
     expect(lastBlock(session, "assistant")).toMatchObject({ raw: { ignored: ["cmd"] } });
   });
 
-  test("is refused where an argument without effect would have held it back", async () => {
+  test("is refused if an ignored argument would have prevented its effect", async () => {
     const { session, host } = await run("Bash", { command: "npm test", dry_run: true });
     expect(lastBlock(session, "tool")).toMatchObject({ name: "Execute", status: "failed" });
     expect(host.commands).toEqual([]);
   });
 
-  test("stays as it is when the tool takes it so", async () => {
+  test("stays unchanged if the tool accepts it", async () => {
     const { session } = await run("Read", { file_path: "app.ts", limit: 1 });
     expect(lastBlock(session, "assistant")).toEqual({
       type: "tool_call",
@@ -202,7 +202,7 @@ describe("a call that is understood", () => {
     });
   });
 
-  test("is not shown under the name that the model wrote while it comes in", async () => {
+  test("is not shown under the model's name while it streams", async () => {
     const input = { type: "tool_input", id: "call_1", text: '{"command":"npm test"}' } as const;
     const replies = ["Bash", "Execute"].map((name) => [{ ...input, name }, ...calls([name, { command: "npm test" }])]);
     const kit = createKit([...replies, says("done")]);
@@ -213,7 +213,7 @@ describe("a call that is understood", () => {
     expect(heard.events.flatMap((event) => (event.type === "tool.input" ? [event.name] : []))).toEqual(["Execute"]);
   });
 
-  test("goes to a tool of that name, if there is one", async () => {
+  test("goes to a tool with that name, if there is one", async () => {
     const { session, host, permissions } = await run(
       "Bash",
       { command: "npm test" },
@@ -223,7 +223,7 @@ describe("a call that is understood", () => {
     expect([host.commands, permissions]).toEqual([[], []]);
   });
 
-  test("is refused as the tool that it means when that is switched off", async () => {
+  test("is refused like the tool it means if that is disabled", async () => {
     const kit = createKit([calls(["Bash", { command: "npm test" }]), says("done")]);
     const run = { disabledTools: ["Execute"] };
     const session = await kit.engine.create({ cwd: "/ws", settings, run });
@@ -236,7 +236,7 @@ describe("a call that is understood", () => {
     expect(kit.host.commands).toEqual([]);
   });
 
-  test("goes to a client that runs all tools as the model wrote it", async () => {
+  test("reaches a client that runs all tools as the model wrote it", async () => {
     const kit = createKit([calls(["Bash", { cmd: "npm test" }]), says("done")]);
     const session = await kit.open({ clientRunsTools: true });
     const attachment = session.attach({ approve: true, answer: true, runTools: true, onDetach: "cancel" });

@@ -8,7 +8,7 @@ import { builtinTools } from "../../../src/tools/all.ts";
 import { ask, calls, createKit, info, listen, says, settings, until } from "../../fakes/kit.ts";
 import { createMemoryHost } from "../../fakes/memory-host.ts";
 
-/** A client that answers every request in the same way, and notes what it was asked. */
+/** A client that gives every request the same answer, and records the requests. */
 function attachApprover(session: Session, answer: Answer) {
   const attachment = session.attach({ approve: true, answer: true, onDetach: "cancel" });
   const asked: unknown[] = [];
@@ -28,7 +28,7 @@ function simpleTool(name: string, concurrent: boolean, run: () => Promise<ToolOu
   return { name, kind: "read", title: name, description: name, concurrent, load: async () => body };
 }
 
-/** A tool that only reads and finishes when it is told to. */
+/** A tool that only reads, and finishes on demand. */
 function gated(name: string, gates: Map<string, () => void>, log: string[]): Tool {
   return simpleTool(name, true, async () => {
     log.push(`${name} started`);
@@ -45,7 +45,7 @@ const results = (session: Session) =>
     .at(-1)?.content;
 
 describe("running", () => {
-  test("calls that only read run together; results are told in the order of the calls", async () => {
+  test("runs read-only calls together, and reports results in call order", async () => {
     const gates = new Map<string, () => void>();
     const log: string[] = [];
     const tools = ["A", "B", "C"].map((name) => gated(name, gates, log));
@@ -64,7 +64,7 @@ describe("running", () => {
     expect(told).toEqual(["A", "B", "C"]);
   });
 
-  test("a call that writes waits for those before it, and those after it wait for it", async () => {
+  test("a writing call waits for those before it, and those after wait for it", async () => {
     const host = createMemoryHost({ "/ws/a.txt": "old" });
     const kit = createKit(
       [
@@ -82,7 +82,7 @@ describe("running", () => {
     expect(results(session)).toMatchObject([{ text: "old" }, { text: "File created successfully" }, { text: "new" }]);
   });
 
-  test("long output is cut to head and tail, and the whole of it is in a file that the result names", async () => {
+  test("cuts long output to head and tail, and names a file with all of it", async () => {
     const long = `${"a".repeat(60_000)}${"z".repeat(60_000)}`;
     const tool = simpleTool("Big", false, async () => succeeded(long));
     const kit = createKit([calls(["Big", {}]), says("ok")], { tools: [tool] });
@@ -97,7 +97,7 @@ describe("running", () => {
     expect(kit.host.text(block.fullTextPath ?? "")).toBe(long);
   });
 
-  test("a result keeps what clients read and what the model reads, and bounds both", async () => {
+  test("keeps a result's texts for clients and for the model, and limits both", async () => {
     const short: ToolOutput = { status: "ok", text: "for clients", forModel: "for the model" };
     const long: ToolOutput = { status: "ok", text: "for clients", forModel: "m".repeat(70_000) };
     const tools = [simpleTool("Short", false, async () => short), simpleTool("Long", false, async () => long)];
@@ -120,14 +120,14 @@ describe("running", () => {
     expect(kit.host.text(cut.fullTextPath ?? "")).toBe("m".repeat(70_000));
   });
 
-  test("a tool that throws has failed, and the turn goes on", async () => {
+  test("a tool that throws has failed, and the turn continues", async () => {
     const tool = simpleTool("Bad", false, () => Promise.reject(new Error("boom")));
     const session = await createKit([calls(["Bad", {}]), says("ok")], { tools: [tool] }).open();
     const outcome = await ask(session, "go");
     expect(outcome).toMatchObject({ reason: "completed", failedTool: { status: "failed", text: "Error: boom" } });
   });
 
-  test("a silent tool is heard of by its heartbeat", async () => {
+  test("sends heartbeats for a silent tool", async () => {
     const gates = new Map<string, () => void>();
     const kit = createKit([calls(["A", {}]), says("done")], { tools: [gated("A", gates, [])] });
     const session = await kit.open();
@@ -149,7 +149,7 @@ describe("permission", () => {
   const change = ["Create", { file_path: "new.txt", content: "x" }] as const;
   const look = ["LS", {}] as const;
 
-  test("all calls of one reply are decided together and asked for once", async () => {
+  test("decides all calls of one reply together, and asks once", async () => {
     const kit = createKit([calls(look, change, ["Execute", { command: "rm x", riskLevel: "low" }]), says("done")]);
     const session = await kit.open({ autonomy: "off" });
     const { asked } = attachApprover(session, { kind: "allow" });
@@ -174,7 +174,7 @@ describe("permission", () => {
     expect(kit.host.text("/ws/new.txt")).toBe("x");
   });
 
-  test("always raises the level to what was asked for, and no further", async () => {
+  test('"always" raises the level to the call\'s class, and no further', async () => {
     const kit = createKit([calls(change), calls(change), calls(["Execute", { command: "rm x" }]), says("done")]);
     const session = await kit.open({ autonomy: "off" });
     const { asked } = attachApprover(session, { kind: "allow", always: true });
@@ -187,7 +187,7 @@ describe("permission", () => {
     ["raises by our own class, whatever the model calls the risk", "off", "touch a", "low"],
     ["raises nothing where only the model's word made it a question", "low", "touch a", "low"],
     ["raises nothing for a protected place", "medium", "cat /home/u/.ssh/id_rsa", "medium"],
-  ] as const)("always %s", async (_, autonomy, command, after) => {
+  ] as const)('"always" %s', async (_, autonomy, command, after) => {
     const risky = calls(["Execute", { command, riskLevel: "high" }]);
     const session = await createKit([risky, says("done")]).open({ autonomy });
     const { asked } = attachApprover(session, { kind: "allow", always: true });
@@ -196,7 +196,7 @@ describe("permission", () => {
     expect(session.settings.autonomy).toBe(after);
   });
 
-  test("one call that a yes for good would not help keeps the level where it is", async () => {
+  test('a single call that "always" would not help keeps the level', async () => {
     const both = calls(["Execute", { command: "touch a", riskLevel: "high" }], ["Execute", { command: "git push" }]);
     const session = await createKit([both, says("done")]).open({ autonomy: "low" });
     const { asked } = attachApprover(session, { kind: "allow", always: true });
@@ -205,7 +205,7 @@ describe("permission", () => {
     expect(session.settings.autonomy).toBe("low");
   });
 
-  test("who is asked about a tool without a preview sees where its paths lead", async () => {
+  test("for a tool without a preview, approvers see its resolved paths", async () => {
     const host = createMemoryHost({ "/etc/hostname": "box", "/ws/a.txt": "a" });
     host.link("/ws/notes.txt", "/etc/hostname");
     const wanted = calls(["Read", { file_path: "notes.txt" }], ["Read", { file_path: "a.txt" }], ["Many", {}]);
@@ -234,7 +234,7 @@ describe("permission", () => {
     ]);
   });
 
-  test("a no ends the turn without asking the model again; what needed no yes still ran", async () => {
+  test("a no ends the turn without another model call; calls that needed no approval still ran", async () => {
     const kit = createKit([calls(look, change), says("never")]);
     const session = await kit.open({ autonomy: "off" });
     attachApprover(session, { kind: "cancel" });
@@ -248,7 +248,7 @@ describe("permission", () => {
     expect(kit.host.text("/ws/new.txt")).toBeUndefined();
   });
 
-  test("nobody there means no, at once, and nothing of that reply is done", async () => {
+  test("without a client the answer is no, at once, and nothing of that reply runs", async () => {
     const kit = createKit([calls(look, change), says("never")]);
     const session = await kit.open({ autonomy: "off" });
     const outcome = await ask(session, "go");
@@ -265,7 +265,7 @@ describe("permission", () => {
     expect(kit.requests).toHaveLength(1);
   });
 
-  test("with onDenied continue the rest runs and the model may go on", async () => {
+  test("with onDenied continue, the rest runs and the model can continue", async () => {
     const kit = createKit([calls(look, change), says("I could not write")]);
     const session = await kit.engine.create({
       cwd: "/ws",
@@ -281,7 +281,7 @@ describe("permission", () => {
     expect(results(session)).toMatchObject([{ status: "ok" }, { status: "refused" }]);
   });
 
-  test("the last approver leaving is a no", async () => {
+  test("the last approver leaving means no", async () => {
     const kit = createKit([calls(change), says("never")]);
     const session = await kit.open({ autonomy: "off" });
     const attachment = session.attach({ approve: true, answer: true, onDetach: "cancel" });
@@ -330,7 +330,7 @@ describe("permission", () => {
 });
 
 describe("spec mode", () => {
-  test("refuses changes with words and goes on", async () => {
+  test("refuses changes with a message and continues", async () => {
     const kit = createKit([calls(["Create", { file_path: "x", content: "" }]), says("A plan then")]);
     const session = await kit.open({ mode: "spec", autonomy: "high" });
     const outcome = await ask(session, "go");
@@ -340,7 +340,7 @@ describe("spec mode", () => {
     ]);
   });
 
-  test("with nobody to approve it, the plan is the answer", async () => {
+  test("without an approver, the plan is the answer", async () => {
     const kit = createKit([calls(["ExitSpecMode", { plan: "1. Do it" }]), says("never")]);
     const outcome = await ask(await kit.open({ mode: "spec" }), "plan");
     expect(outcome).toMatchObject({ reason: "planned", finalText: "1. Do it" });
@@ -364,16 +364,16 @@ describe("spec mode", () => {
 
 describe("a tool of one mode", () => {
   const plan = ["ExitSpecMode", { plan: "1. Do it" }] as const;
-  const refusal = "Error: ExitSpecMode works in spec mode only, and this session is in auto mode. Nothing was done.";
+  const refusal = "Error: ExitSpecMode works only in spec mode, but this session is in auto mode. Nothing was done.";
 
-  test("is offered in this mode only", async () => {
+  test("is offered only in this mode", async () => {
     const kit = createKit([says("ok"), says("ok")]);
     for (const mode of ["auto", "spec"] as const) await ask(await kit.open({ mode }), "go");
     const offered = kit.requests.map(({ tools }) => tools.some(({ name }) => name === "ExitSpecMode"));
     expect(offered).toEqual([false, true]);
   });
 
-  test("fails with words when it is called in another one, and the turn goes on", async () => {
+  test("fails with a message in another mode, and the turn continues", async () => {
     const kit = createKit([calls(plan), says("I will do it now."), calls(["Fly", {}]), says("ok")]);
     const session = await kit.open();
     expect(await ask(session, "go")).toMatchObject({
@@ -386,7 +386,7 @@ describe("a tool of one mode", () => {
     expect(results(session)).toMatchObject([{ text: expect.not.stringContaining("ExitSpecMode") }]);
   });
 
-  test("fails when an approval before it in the same reply has ended the mode", async () => {
+  test("fails if an earlier approval in the same reply has ended the mode", async () => {
     const kit = createKit([calls(plan, plan), says("Done.")]);
     const session = await kit.open({ mode: "spec" });
     const { asked } = attachApprover(session, { kind: "approve", autonomy: "low" });

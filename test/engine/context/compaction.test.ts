@@ -4,7 +4,7 @@ import type { ModelEvent, ModelPort, ModelRequest } from "../../../src/engine/po
 import type { Tool } from "../../../src/engine/tool.ts";
 import { ask, calls, createKit, type FakeReply, info, listen, says } from "../../fakes/kit.ts";
 
-/** A tool whose result has so many characters. */
+/** A tool whose result has this many characters. */
 const dump: Tool = {
   name: "Dump",
   kind: "read",
@@ -25,7 +25,7 @@ function textOf(messages: readonly Message[]): string {
   return messages.flatMap(({ content }) => content.map((block) => ("text" in block ? block.text : ""))).join("\n");
 }
 
-/** A model that dumps once for each size, then says "done"; a request for a summary is answered with `summary`. */
+/** A model that dumps once per size, then says "done"; it answers a summary request with `summary`. */
 function working(sizes: readonly number[], summary: (request: ModelRequest) => readonly ModelEvent[]): FakeReply[] {
   const left = sizes.map((size, index) => calls(["Dump", { size, mark: `result ${index}: ` }]));
   const reply: FakeReply = (request) => {
@@ -41,7 +41,7 @@ const failing = (): ModelEvent[] => [
   { type: "error", failure: { code: "model_failed", message: "no summary today" }, retryable: false },
 ];
 
-test("old results become a line each, and the conversation keeps them whole", async () => {
+test("old results become one line each, and the conversation keeps them whole", async () => {
   const kit = createKit(working([12_000, 12_000, 8_000, 8_000], summary), { tools: [dump], model: small });
   const session = await kit.open();
   const outcome = await ask(session, "work");
@@ -55,7 +55,7 @@ test("old results become a line each, and the conversation keeps them whole", as
   expect(textOf(session.history())).not.toContain("removed to save room");
 });
 
-test("a long turn in a small window is summarised, again and again, and keeps its prompt word for word", async () => {
+test("a long turn in a small window is summarised repeatedly, and keeps its prompt verbatim", async () => {
   const sizes = Array.from({ length: 60 }, () => 2_000);
   const kit = createKit(working(sizes, summary), { tools: [dump], model: small, reminders: ["AGENTS: be kind"] });
   const session = await kit.open();
@@ -81,7 +81,7 @@ test.each([
   ["is empty", () => says("")],
   ["calls tools", () => calls(["Dump", { size: 5 }])],
   ["grows", () => says("words ".repeat(20_000))],
-])("a summary that %s is done without, and tried twice at most", async (_, bad) => {
+])("does without a summary that %s, after at most two tries", async (_, bad) => {
   const sizes = Array.from({ length: 60 }, () => 2_000);
   const kit = createKit(working(sizes, bad), { tools: [dump], model: small });
   const session = await kit.open();
@@ -93,7 +93,7 @@ test.each([
   if (bad !== (() => says(""))) expect(last).toContain("no longer in your view");
 });
 
-test("twenty large results in one reply fit, and the next prompt too", async () => {
+test("twenty large results in one reply fit, and so does the next prompt", async () => {
   const many = calls(...Array.from({ length: 20 }, () => ["Dump", { size: 40_000 }] as const));
   const kit = createKit([many, says("read"), says("hello")], { tools: [dump], model: { contextWindow: 32_000 } });
   const session = await kit.open();
@@ -101,7 +101,7 @@ test("twenty large results in one reply fit, and the next prompt too", async () 
   expect(await ask(session, "hi")).toMatchObject({ reason: "completed", finalText: "hello" });
 });
 
-test("a provider that says too long is asked once more, after a compaction", async () => {
+test('a provider that reports "too long" is called once more, after compaction', async () => {
   const tooLong: ModelEvent[] = [
     { type: "error", failure: { code: "context_full", message: "prompt is too long" }, retryable: false },
   ];
@@ -122,7 +122,7 @@ test("a provider that says too long is asked once more, after a compaction", asy
   );
 });
 
-test("where it is switched off, a full window ends the turn with its reason", async () => {
+test("with compaction off, a full window ends the turn with its reason", async () => {
   const kit = createKit(working([20_000, 20_000, 20_000], summary), {
     tools: [dump],
     model: small,
@@ -150,7 +150,7 @@ test("a resumed session and a fork read the same view", async () => {
   expect(forked.history()).toEqual(resumed.history());
 });
 
-test("todos, the names of changed files and the plan stay; when they are too much, the oldest is cut first", async () => {
+test("keeps todos, the names of changed files and the plan, cutting the oldest first", async () => {
   const list = "1. [completed] one\n2. [in_progress] two";
   const steps = [
     calls(["TodoWrite", { todos: list }], ["Create", { file_path: "/ws/made.txt", content: "x" }]),
@@ -175,7 +175,7 @@ test("todos, the names of changed files and the plan stay; when they are too muc
   expect((await session.contextUse()).isShortened).toBe(true);
 });
 
-test("anybody can have it done between turns, and there must be something", async () => {
+test("clients can request it between turns, if there is something to compact", async () => {
   const kit = createKit([says("first"), summary(), says("second")]);
   const session = await kit.open();
   await expect(session.compact()).rejects.toMatchObject({
@@ -263,7 +263,7 @@ test("a prompt waits for a compaction, and an interrupt ends it", async () => {
   expect(await prompted).toMatchObject({ finalText: "second" });
 });
 
-test("requests keep their beginning between compactions, so that a provider's cache holds", async () => {
+test("requests keep their prefix between compactions, for a provider's cache", async () => {
   const sizes = Array.from({ length: 60 }, () => 2_000);
   const kit = createKit(working(sizes, summary), { tools: [dump], model: small });
   const session = await kit.open();
@@ -285,14 +285,14 @@ test("requests keep their beginning between compactions, so that a provider's ca
     for (const message of now) known.add(message);
     return request;
   });
-  // A summary is asked for behind the very request that the provider has in its cache.
+  // A summary request extends the very request that the provider has cached.
   const compactions = heard.types().filter((type) => type === "context.compacted").length;
   expect(compactions).toBeGreaterThan(1);
   expect(breaks).toBeLessThanOrEqual(compactions);
   expect(missed / sent).toBeLessThan(0.05);
 });
 
-test("a provider whose window is smaller than we believe does not end the session for ever", async () => {
+test("a provider with a smaller window than expected does not end the session", async () => {
   const realWindow = 8_000;
   const reply: FakeReply = (request) => {
     if (textOf(request.messages).length > realWindow * 4)

@@ -13,7 +13,7 @@ const below = async (cwd: string, path: string) =>
 const files = { "/ws/a/one.txt": "1\n", "/ws/a/two.txt": "2\n", "/ws/b/three.txt": "3\n" };
 const read = (path: string) => ["Read", { file_path: path }] as const;
 
-test("instructions of a folder come with the first call that works in it, once", async () => {
+test("a folder's instructions come once, with the first call that works in it", async () => {
   const steps = [
     calls(read("a/one.txt")),
     calls(read("a/two.txt"), read("b/three.txt")),
@@ -31,7 +31,7 @@ test("instructions of a folder come with the first call that works in it, once",
   expect(told.map(({ reminders }) => reminders)).toEqual([[rules["/ws/a"]], undefined, [rules["/ws/b"]], undefined]);
 });
 
-test("they stay when the call leaves the model's view", async () => {
+test("they stay after the call leaves the model's view", async () => {
   const kit = createKit([calls(read("a/one.txt")), says("done"), says("A summary."), says("more")], {
     host: createMemoryHost(files),
     below,

@@ -3,7 +3,7 @@ import type { DurableEvent, EngineEvent } from "../../../src/engine/event.ts";
 import { foldLog } from "../../../src/engine/log/history.ts";
 import { Journal } from "../../../src/engine/log/journal.ts";
 
-test("what happens in the moment in which a log gathers is written at once, in its order, and told after that", async () => {
+test("gathered events are written at once, in order, and published after that", async () => {
   const opened: DurableEvent = {
     type: "session.opened",
     seq: 1,

@@ -4,7 +4,7 @@ import type { SessionStore } from "../../../src/engine/ports.ts";
 import { ask, calls, createKit, info, listen, says, settings, until } from "../../fakes/kit.ts";
 import { createMemoryStore } from "../../fakes/memory-store.ts";
 
-test("a system prompt of the user's takes the place of ours, and what is appended still follows", async () => {
+test("a user's system prompt replaces ours, and appended text still follows", async () => {
   const kit = createKit([says("ok")]);
   const session = await kit.open({ systemPrompt: "You are a poet.", appendSystemPrompt: "In rhymes." });
   await ask(session, "hello");
@@ -14,7 +14,7 @@ test("a system prompt of the user's takes the place of ours, and what is appende
   );
 });
 
-test("a session can be renamed, and keeps its title when it is opened again", async () => {
+test("a session can be renamed, and keeps its title when it is reopened", async () => {
   const kit = createKit([says("ok")]);
   const session = await kit.open();
   await ask(session, "hello");
@@ -27,7 +27,7 @@ test("a session can be renamed, and keeps its title when it is opened again", as
   expect(again.session.title).toBe("Two words");
 });
 
-test("a fork can have a title of its own", async () => {
+test("a fork can have its own title", async () => {
   const kit = createKit([says("ok")]);
   const session = await kit.open();
   await ask(session, "hello");
@@ -36,7 +36,7 @@ test("a fork can have a title of its own", async () => {
   expect([session.title, fork.title]).toEqual(["hello", "Another way"]);
 });
 
-test("tools can be taken away between two model calls", async () => {
+test("tools can be removed between two model calls", async () => {
   const kit = createKit([says("a"), says("b")]);
   const session = await kit.open();
   await ask(session, "one");
@@ -46,7 +46,7 @@ test("tools can be taken away between two model calls", async () => {
   expect(kit.requests[1]?.tools.map(({ name }) => name)).toEqual(["Read", "LS"]);
 });
 
-test("a client that stops answering has its open request cancelled, and goes on listening", async () => {
+test("a client that stops answering has its open request cancelled, and keeps listening", async () => {
   const kit = createKit([calls(["Create", { file_path: "/ws/a.txt", content: "a" }]), says("unreached")]);
   const session = await kit.open({ autonomy: "off" });
   const attachment = session.attach({ approve: true, answer: true, onDetach: "cancel" });
@@ -64,7 +64,7 @@ test("a client that stops answering has its open request cancelled, and goes on 
   expect(types.slice(-3)).toEqual(["tool.ended", "turn.ended", "session.closed"]);
 });
 
-test("how full the window is can be asked", async () => {
+test("reports how full the window is", async () => {
   const kit = createKit([says("ok")]);
   const session = await kit.open();
   const before = await session.contextUse();
@@ -75,7 +75,7 @@ test("how full the window is can be asked", async () => {
   expect(after.tokens - before.tokens).toBeGreaterThan(1_000);
 });
 
-test("a session whose model is not known any more can still be opened to be read", async () => {
+test("a session with an unknown model can still be opened for reading", async () => {
   let isKnown = true;
   const unknown = Object.assign(new Error("Unknown model"), { code: "model_unknown" });
   const port = { info, stream: () => (async function* () {})() };
@@ -96,7 +96,7 @@ test("a session whose model is not known any more can still be opened to be read
   expect((await kit.engine.resume(session.id, { toRead: true })).session.id).toBe(session.id);
 });
 
-test("every model call is announced before it is made", async () => {
+test("announces every model call before it is made", async () => {
   const kit = createKit([calls(["LS", {}]), says("done")]);
   const session = await kit.open();
   const heard = listen(session);
@@ -107,7 +107,7 @@ test("every model call is announced before it is made", async () => {
   expect(order).toEqual(["model.called", "message.started", "tool.ended", "model.called", "message.started"]);
 });
 
-test("of two prompts that come at once the first one names the session", async () => {
+test("of two simultaneous prompts, the first one names the session", async () => {
   const kit = createKit([says("a"), says("b")]);
   const session = await kit.open();
   const heard = listen(session);
@@ -119,7 +119,7 @@ test("of two prompts that come at once the first one names the session", async (
   expect(heard.events.flatMap((event) => (event.type === "session.titled" ? [event.title] : []))).toEqual(["one"]);
 });
 
-test("a session whose folder is gone can still be opened to be read", async () => {
+test("a session whose folder is gone can still be opened for reading", async () => {
   const kit = createKit([says("ok")]);
   const session = await kit.engine.create({ cwd: "/gone", settings });
   await session.close();
@@ -128,7 +128,7 @@ test("a session whose folder is gone can still be opened to be read", async () =
   expect((await kit.engine.resume(session.id, { toRead: true })).session.cwd).toBe("/gone");
 });
 
-test("a request that could not be stored is not closed either, whoever leaves meanwhile", async () => {
+test("a request that could not be stored is not closed either, whichever client leaves", async () => {
   const store = createMemoryStore();
   let leave = (): void => undefined;
   const create: SessionStore["create"] = async (first) => {

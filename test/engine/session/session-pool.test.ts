@@ -17,7 +17,7 @@ function createPool(replies: readonly FakeReply[] = [], store?: SessionStore) {
   return { kit, idled, pool: new SessionPool(kit.engine, { clock: kit.clock, idleMs, onIdle }) };
 }
 
-/** A reply that comes when the test says so. */
+/** A reply that comes on demand. */
 function later(text: string): { readonly reply: FakeReply; come(): void } {
   let come = (): void => undefined;
   const awaited = new Promise<void>((resolve) => {
@@ -33,7 +33,7 @@ function later(text: string): { readonly reply: FakeReply; come(): void } {
 
 const soon = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test("those who open a session that is open get the same one", async () => {
+test("clients that open an open session share it", async () => {
   const { pool } = createPool();
   const made = await pool.create(fresh);
   const { id } = made.session;
@@ -45,7 +45,7 @@ test("those who open a session that is open get the same one", async () => {
   expect([pool.get(id), pool.all(), pool.get("other")]).toEqual([opened.session, [opened.session], undefined]);
 });
 
-test("those who open a closed one at the same time share it", async () => {
+test("clients that open a closed one at the same time share it", async () => {
   const { pool } = createPool();
   const { session } = await pool.create(fresh);
   await session.close();
@@ -55,7 +55,7 @@ test("those who open a closed one at the same time share it", async () => {
   expect(holds.map(({ wasOpen }) => wasOpen)).toEqual([false, true, true, true]);
 });
 
-test("a session that nobody holds is closed after a while, and can be opened again", async () => {
+test("a session without holds is closed after a while, and can be reopened", async () => {
   const { pool, kit, idled } = createPool([says("one")]);
   const hold = await pool.create(fresh);
   const { session } = hold;
@@ -76,7 +76,7 @@ test("a session that nobody holds is closed after a while, and can be opened aga
   expect([kit.clock.waiting, kit.engine.sessions()]).toEqual([0, []]);
 });
 
-test("a hold that is taken meanwhile keeps it open", async () => {
+test("a hold taken in the meantime keeps it open", async () => {
   const { pool, kit } = createPool();
   const first = await pool.create(fresh);
   first.release();
@@ -93,7 +93,7 @@ test("a hold that is taken meanwhile keeps it open", async () => {
   expect(kit.clock.waiting).toBe(1);
 });
 
-test("what runs and what waits is done before the time counts", async () => {
+test("running and waiting work is done before the time counts", async () => {
   const [one, two] = [later("one"), later("two")];
   const { pool, kit, idled } = createPool([one.reply, two.reply]);
   const hold = await pool.create(fresh);
@@ -119,7 +119,7 @@ test("what runs and what waits is done before the time counts", async () => {
   expect(session.isClosed).toBe(true);
 });
 
-test("work that somebody began without a hold is done, too", async () => {
+test("work started without a hold is done as well", async () => {
   const reply = later("done");
   const { pool, kit } = createPool([reply.reply]);
   const { session, release } = await pool.create(fresh);
@@ -134,7 +134,7 @@ test("work that somebody began without a hold is done, too", async () => {
   expect(session.isClosed).toBe(false);
 });
 
-test("what waits for an answer that nobody comes to give does not stay open for ever", async () => {
+test("a session waiting for an answer that cannot come does not stay open forever", async () => {
   const { pool, kit, idled } = createPool([calls(["Execute", { command: "git push" }])]);
   const hold = await pool.create({ cwd: "/ws", settings: { ...settings, autonomy: "off" } });
   const { session } = hold;
@@ -151,7 +151,7 @@ test("what waits for an answer that nobody comes to give does not stay open for 
   await until(() => idled.length === 1);
 });
 
-test("a session of somebody else is not there, open or not", async () => {
+test("another user's session does not exist, open or not", async () => {
   const { pool, kit } = createPool();
   const made = await pool.create({ cwd: "/ws", settings: { ...settings, owner: "ann" } });
   const { id } = made.session;
@@ -168,7 +168,7 @@ test("a session of somebody else is not there, open or not", async () => {
   expect((await kit.engine.fork(id)).session.settings.owner).toBe("ann");
 });
 
-test("one that cannot be opened fails for each, and leaves nothing behind", async () => {
+test("a failed opening fails for each caller, and leaves nothing behind", async () => {
   const { pool } = createPool();
   const results = await Promise.allSettled([pool.open("none"), pool.open("none"), pool.end("none")]);
   expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"]);
@@ -179,7 +179,7 @@ test("one that cannot be opened fails for each, and leaves nothing behind", asyn
   expect(pool.all()).toHaveLength(1);
 });
 
-test("the same name is made once, and whoever opens it meanwhile waits for it", async () => {
+test("an id is created once, and concurrent openers wait for it", async () => {
   const { pool } = createPool();
   const results = await Promise.allSettled([
     pool.create({ ...fresh, id: "mine" }),
@@ -191,7 +191,7 @@ test("the same name is made once, and whoever opens it meanwhile waits for it", 
   expect(pool.all()).toHaveLength(1);
 });
 
-test("whoever opens it while it is being ended gets it anew", async () => {
+test("opening a session while it is being ended opens it anew", async () => {
   const reply = later("never");
   const { pool, kit } = createPool([reply.reply, says("again")]);
   const { session } = await pool.create(fresh);
@@ -206,7 +206,7 @@ test("whoever opens it while it is being ended gets it anew", async () => {
   expect((await ask(again.session, "more")).finalText).toBe("again");
 });
 
-test("whoever ends it while it is being opened ends it", async () => {
+test("ending a session while it is being opened ends it", async () => {
   const { pool } = createPool();
   const { session } = await pool.create(fresh);
   await session.close();
@@ -216,7 +216,7 @@ test("whoever ends it while it is being opened ends it", async () => {
   expect(pool.all()).toEqual([]);
 });
 
-test("closing takes along what is being opened and made, and nothing is opened after it", async () => {
+test("closing includes sessions being opened or created, and nothing opens after it", async () => {
   const { pool, kit } = createPool();
   const { session, release } = await pool.create(fresh);
   await session.close();
@@ -232,7 +232,7 @@ test("closing takes along what is being opened and made, and nothing is opened a
   expect([pool.all(), kit.engine.sessions(), kit.clock.waiting]).toEqual([[], [], 0]);
 });
 
-test("of thousands that were opened and closed nothing is left", async () => {
+test("nothing remains of thousands that were opened and closed", async () => {
   const { pool, kit } = createPool();
   for (let round = 0; round < 10; round += 1) {
     const holds = await Promise.all(Array.from({ length: 1_000 }, () => pool.create(fresh)));
@@ -245,7 +245,7 @@ test("of thousands that were opened and closed nothing is left", async () => {
   }
 });
 
-test("a log that cannot be closed keeps no session open, and ends nothing else", async () => {
+test("a log that cannot be closed keeps no session open, and affects nothing else", async () => {
   const store = createMemoryStore();
   const badly = (log: SessionLog): SessionLog => ({
     append: (events, options) => log.append(events, options),
@@ -272,7 +272,7 @@ const withTool = {
 };
 
 test.each(["before", "after"])(
-  "a client tool is not waited for once its client is gone (gone %s it was called)",
+  "does not wait for a client tool whose client is gone (gone %s it was called)",
   async (when) => {
     let come = (): void => undefined;
     const awaited = new Promise<void>((resolve) => {

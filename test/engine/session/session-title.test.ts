@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ask, createKit, says } from "../../fakes/kit.ts";
 
-test("a prompt that is refused does not name the session; the next one does", async () => {
+test("a refused prompt does not name the session; the next one does", async () => {
   const kit = createKit([says("Fine.")], { model: { contextWindow: 30_000 } });
   const session = await kit.open();
   expect(await ask(session, "word ".repeat(50_000))).toMatchObject({ reason: "context_full" });
@@ -11,7 +11,7 @@ test("a prompt that is refused does not name the session; the next one does", as
   await session.close();
 });
 
-test("a prompt that the log does not take does not name the session", async () => {
+test("a prompt that the log rejects does not name the session", async () => {
   const session = await createKit([says("Fine.")]).open();
   await expect(session.prompt([{ type: "text", text: "x".repeat(17_000_000) }]).accepted).rejects.toMatchObject({
     code: "input_too_large",

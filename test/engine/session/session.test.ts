@@ -9,7 +9,7 @@ import type { FakeReply } from "../../fakes/kit.ts";
 import { ask, calls, createKit, listen, says, until } from "../../fakes/kit.ts";
 import { createMemoryHost } from "../../fakes/memory-host.ts";
 
-/** A reply that says one word and then hangs until it is aborted. */
+/** A reply with one word that then hangs until it is aborted. */
 const hanging: FakeReply = async function* (_, signal): AsyncGenerator<ModelEvent> {
   yield { type: "text", text: "I was about to" };
   await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
@@ -33,7 +33,7 @@ describe("the queue", () => {
     ]);
   });
 
-  test("a prompt that waits is announced with its place", async () => {
+  test("announces a waiting prompt with its position", async () => {
     const session = await createKit([says("first"), says("second")]).open();
     const heard = listen(session);
     await Promise.all([ask(session, "a"), ask(session, "b")]);
@@ -47,7 +47,7 @@ describe("the queue", () => {
     ]);
   });
 
-  test("is bounded, and so is a prompt", async () => {
+  test("is limited, and so is a prompt", async () => {
     const session = await createKit([hanging]).open();
     const first = session.prompt(text("go"));
     await first.accepted;
@@ -63,7 +63,7 @@ describe("the queue", () => {
     });
   });
 
-  test("a closed session takes nothing", async () => {
+  test("a closed session accepts nothing", async () => {
     const session = await createKit([]).open();
     await session.close();
     await expect(session.prompt(text("x")).accepted).rejects.toMatchObject({ code: "session_closed" });
@@ -71,7 +71,7 @@ describe("the queue", () => {
 });
 
 describe("interrupt", () => {
-  test("while the model streams: the text is kept, in memory and in the log", async () => {
+  test("during a reply: the text is kept, in memory and in the log", async () => {
     const kit = createKit([hanging, says("resumed")]);
     const session = await kit.open();
     const heard = listen(session);
@@ -94,7 +94,7 @@ describe("interrupt", () => {
     });
   });
 
-  test("in the very instant of the prompt is not lost", async () => {
+  test("right with the prompt is not lost", async () => {
     const kit = createKit([says("never")]);
     const session = await kit.open();
     const { outcome } = session.prompt(text("go"));
@@ -118,7 +118,7 @@ describe("interrupt", () => {
     );
   });
 
-  test("while a tool runs: it is told to stop, later calls never start, and every call has a result", async () => {
+  test("during a tool: it is stopped, later calls never start, and every call has a result", async () => {
     const host = createMemoryHost(
       { "/ws/a": "" },
       {
@@ -148,7 +148,7 @@ describe("interrupt", () => {
     expect(heard.types().filter((type) => type === "tool.started")).toHaveLength(1);
   });
 
-  test("drops what waits, and says so", async () => {
+  test("drops waiting prompts, and reports it", async () => {
     const session = await createKit([hanging]).open();
     const heard = listen(session);
     const first = session.prompt(text("a"));
@@ -172,14 +172,14 @@ describe("interrupt", () => {
     });
   });
 
-  test("of an idle session does nothing", async () => {
+  test("does nothing in an idle session", async () => {
     const session = await createKit([says("ok")]).open();
     await session.interrupt();
     expect((await ask(session, "go")).reason).toBe("completed");
   });
 });
 
-test("a reader may come late and miss nothing that is stored", async () => {
+test("a late reader misses nothing that is stored", async () => {
   const session = await createKit([says("one"), says("two")]).open();
   await ask(session, "a");
   const attachment = session.attach({ approve: false, answer: false, onDetach: "cancel" });
@@ -196,7 +196,7 @@ test("a reader may come late and miss nothing that is stored", async () => {
   expect(numbers).toEqual(numbers.map((_, index) => index + 3));
 });
 
-test("a reader that does not read holds the model up instead of filling the memory", async () => {
+test("a slow reader holds the model up instead of filling the memory", async () => {
   let produced = 0;
   const endless: FakeReply = async function* (): AsyncGenerator<ModelEvent> {
     for (; produced < 100_000; produced += 1) yield { type: "text", text: "x" };
@@ -231,7 +231,7 @@ function fullAfter(isLast: (event: EngineEvent) => boolean): SessionStore {
   };
 }
 
-test("a log that cannot be written fails the turn with words, and ends it", async () => {
+test("an unwritable log fails the turn with a message, and ends it", async () => {
   const session = await createKit([calls(["LS", {}])], {
     store: fullAfter(({ type }) => type === "prompt.taken"),
   }).open();
@@ -246,7 +246,7 @@ test("a log that cannot be written fails the turn with words, and ends it", asyn
   await expect(session.prompt(text("more")).accepted).rejects.toMatchObject({ code: "storage_failed" });
 });
 
-test("calls that run beside one that cannot be stored are over before the turn is", async () => {
+test("calls beside one that cannot be stored end before the turn", async () => {
   const log: string[] = [];
   const readers = ["quick", "slow"].map((name): Tool => {
     const body = defineTool({

@@ -12,7 +12,7 @@ async function open(...replies: readonly FakeReply[]): Promise<{ kit: Kit; sessi
   return { kit, session };
 }
 
-/** A model that says what is handed to it, until it is told to stop, or for ever. */
+/** A model that sends what it is given, until it is stopped, or forever. */
 function fed(isDeaf = false) {
   const waiting: ModelEvent[] = [];
   let wake = (): void => undefined;
@@ -38,7 +38,7 @@ function fed(isDeaf = false) {
   return { reply, say, wasStopped: () => wasStopped };
 }
 
-test.each([false, true])("a model that falls silent is given up, also when it does not listen (%s)", async (isDeaf) => {
+test.each([false, true])("gives up on a silent model, even if it ignores the abort (%s)", async (isDeaf) => {
   const model = fed(isDeaf);
   const { kit, session } = await open(model.reply, says("Back."));
   const done = ask(session, "hi");
@@ -50,7 +50,7 @@ test.each([false, true])("a model that falls silent is given up, also when it do
     reason: "failed",
     failure: {
       code: "timeout",
-      message: "The model said nothing for 10 s. interactive.timeouts.ai in config.yaml sets this limit.",
+      message: "The model was silent for 10 s. interactive.timeouts.ai in config.yaml sets this limit.",
       cause: "timeout",
     },
     finalText: "Well",
@@ -61,7 +61,7 @@ test.each([false, true])("a model that falls silent is given up, also when it do
   await session.close();
 });
 
-test("whoever says something now and then may take as long as it takes", async () => {
+test("a model that says something now and then can take any time", async () => {
   const model = fed();
   const { kit, session } = await open(model.reply);
   const done = ask(session, "hi");
@@ -76,7 +76,7 @@ test("whoever says something now and then may take as long as it takes", async (
   await session.close();
 });
 
-test("a pause before the next attempt is no silence", async () => {
+test("a pause before the next attempt is not silence", async () => {
   const model = fed();
   const { kit, session } = await open(model.reply);
   const done = ask(session, "hi");
@@ -95,7 +95,7 @@ test("a pause before the next attempt is no silence", async () => {
   await session.close();
 });
 
-test("a client that takes its time is no silence of the model", async () => {
+test("a slow client is not silence of the model", async () => {
   const kit = createKit([]);
   const events: ModelEvent[] = [
     { type: "text", text: "one" },
@@ -118,7 +118,7 @@ test.each([
   [true, true, "failed"],
   [false, false, "failed"],
 ])(
-  "a model that bounds its silence itself (%s) is watched only by a limit that was chosen (%s)",
+  "a model with its own timeout (%s) is watched only by a limit that was chosen (%s)",
   async (bounds, isChosen, reason) => {
     const model = fed();
     const source = createKit([model.reply]);

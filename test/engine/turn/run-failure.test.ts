@@ -49,12 +49,12 @@ describe("a run that ends on another tool", () => {
   });
 });
 
-test("one call that could not do its job fails the run beside others that did", async () => {
+test("a failed tool fails the run even beside successful calls", async () => {
   const both = calls(["Read", { file_path: "readme.md" }], ["Read", { file_path: "missing.txt" }]);
   expect(await failureAfter([both, says("Done.")])).toMatchObject({ code: "tool_failed" });
 });
 
-test("only the last reply that called tools counts", async () => {
+test("only the last reply with tool calls counts", async () => {
   const bad = calls(["Read", { file_path: "missing.txt" }]);
   expect(await failureAfter([bad, command, says("Done.")])).toBeUndefined();
 });

@@ -3,7 +3,7 @@ import type { ModelEvent } from "../../../src/engine/ports.ts";
 import type { RunOptions } from "../../../src/engine/settings.ts";
 import { ask, calls, createKit, listen, says, settings, usage } from "../../fakes/kit.ts";
 
-test("a plain turn tells its events in one fixed order", async () => {
+test("a plain turn has its events in a fixed order", async () => {
   const { open } = createKit([says("Hi there")]);
   const session = await open();
   const heard = listen(session);
@@ -42,7 +42,7 @@ test("a plain turn tells its events in one fixed order", async () => {
   ]);
 });
 
-test("tools run and their results go back to the model, until it has no more calls", async () => {
+test("tools run and their results go back to the model, until it makes no more calls", async () => {
   const kit = createKit([calls(["Read", { file_path: "readme.md" }]), says("It says hello.")]);
   const session = await kit.open();
   const outcome = await ask(session, "what does it say?");
@@ -57,7 +57,7 @@ test("tools run and their results go back to the model, until it has no more cal
   ]);
 });
 
-test("calls have results when the turn is interrupted while their reply is stored", async () => {
+test("calls have results if the turn is interrupted while their reply is stored", async () => {
   const session = await createKit([calls(["Read", { file_path: "readme.md" }])]).open();
   const running = ask(session, "go");
   for await (const { type } of session.attach({ approve: false, answer: false, onDetach: "keep" }).events()) {
@@ -68,7 +68,7 @@ test("calls have results when the turn is interrupted while their reply is store
   expect(session.history().at(2)?.content).toMatchObject([{ callId: "call_1", status: "interrupted" }]);
 });
 
-test("an unknown tool, wrong arguments and broken JSON are results the model reads", async () => {
+test("an unknown tool, wrong arguments and broken JSON are results for the model", async () => {
   const broken: ModelEvent[] = [
     { type: "tool_call", id: "a", name: "Nope", inputText: "{}" },
     { type: "tool_call", id: "b", name: "Read", inputText: '{"path":1}' },
@@ -90,7 +90,7 @@ test("an unknown tool, wrong arguments and broken JSON are results the model rea
   ]);
 });
 
-test("calls that share an id get one each, and both results come back", async () => {
+test("calls that share an id get unique ones, and both results come back", async () => {
   const twins: ModelEvent[] = [
     { type: "tool_call", id: "x", name: "Read", inputText: '{"file_path":"readme.md"}' },
     { type: "tool_call", id: "x", name: "LS", inputText: "{}" },
@@ -107,7 +107,7 @@ test("calls that share an id get one each, and both results come back", async ()
   ).toEqual(["x", "x-2"]);
 });
 
-test("a model failure ends the turn and keeps what had come", async () => {
+test("a model failure ends the turn and keeps the text so far", async () => {
   const failure = { code: "model_failed", message: "500 oops" } as const;
   const kit = createKit([
     [
@@ -133,7 +133,7 @@ test("a refusal is a reason of its own, with the model's words", async () => {
   const outcome = await ask(session, "go");
   expect([outcome.reason, outcome.failure]).toEqual([
     "refused",
-    { code: "model_refused", message: "The model, or its provider, declined to answer after some words." },
+    { code: "model_refused", message: "The model, or its provider, stopped answering after some text." },
   ]);
 });
 
@@ -157,21 +157,21 @@ test("calls of a refused reply never run", async () => {
 test.each<[string, ModelEvent[], string]>([
   ["nothing at all", [{ type: "end", stop: "end" }], "model_empty"],
   ["no end", [{ type: "text", text: "x" }], "model_failed"],
-])("a model that gives %s has failed with words", async (_, events, code) => {
+])("a model that gives %s has failed with a message", async (_, events, code) => {
   const session = await createKit([events]).open();
   const outcome = await ask(session, "go");
   expect([outcome.reason, outcome.failure?.code]).toEqual(["failed", code]);
   expect(outcome.failure?.message).not.toBe("");
 });
 
-test("words before a call are no answer: a turn that ends on an empty reply has failed", async () => {
+test("text before a call is not an answer: a turn that ends on an empty reply has failed", async () => {
   const empty: ModelEvent[] = [{ type: "end", stop: "end" }];
   const call: ModelEvent[] = [{ type: "text", text: "Let me look." }, ...calls(["LS", {}])];
   const outcome = await ask(await createKit([call, empty]).open(), "go");
   expect([outcome.reason, outcome.failure?.code, outcome.finalText]).toEqual(["failed", "model_empty", "Let me look."]);
 });
 
-test("an answer that was cut and whose rest is empty is one", async () => {
+test("a truncated answer with an empty continuation is valid", async () => {
   const cut: ModelEvent[] = [
     { type: "text", text: "All of it." },
     { type: "end", stop: "length" },
@@ -180,7 +180,7 @@ test("an answer that was cut and whose rest is empty is one", async () => {
   expect([outcome.reason, outcome.finalText]).toEqual(["completed", "All of it."]);
 });
 
-test("an answer without end is stopped, and what came is kept", async () => {
+test("stops an endless answer, and keeps what came", async () => {
   const endless = async function* (): AsyncGenerator<ModelEvent> {
     for (;;) yield { type: "text", text: "x".repeat(100_000) };
   };
@@ -202,7 +202,7 @@ test("a model that throws is a failed turn, not a crash", async () => {
   });
 });
 
-test("an answer cut at the output limit is continued at most three times", async () => {
+test("continues a truncated answer at most three times", async () => {
   const cut = (text: string): ModelEvent[] => [
     { type: "text", text },
     { type: "end", stop: "length" },
@@ -244,12 +244,12 @@ test.each(["hi", "words ".repeat(2_000)])(
     const outcome = await ask(await kit.open(), text);
     expect(outcome).toMatchObject({ reason: "context_full", modelCalls: 0 });
     expect(outcome.failure?.message).toMatch(
-      /^The window of fake \(4000 tokens\) is too small to work in: the system prompt and the tools take about \d{4}, and 1000 are kept for the answer\. Use a model with a larger window, offer fewer tools, or correct contextWindow of its entry in config\.yaml\.$/,
+      /^The window of fake \(4000 tokens\) is too small: the system prompt and the tools take about \d{4}, and 1000 are kept for the answer\. Use a model with a larger window, offer fewer tools, or correct contextWindow of its entry in config\.yaml\.$/,
     );
   },
 );
 
-test("a prompt that alone does not fit the window ends with its turn, and the conversation goes on without it", async () => {
+test("a prompt too large for the window ends with its turn, and the conversation continues without it", async () => {
   const kit = createKit([says("ok"), says("well")], { model: { contextWindow: 20_000 } });
   const session = await kit.open();
   const heard = listen(session);
@@ -274,7 +274,7 @@ test("a prompt that alone does not fit the window ends with its turn, and the co
   ]);
 });
 
-test("reminders stand before the user's own text and are not repeated", async () => {
+test("reminders come before the user's own text and are not repeated", async () => {
   const store = createKit([]).store;
   const first = createKit([says("a"), says("b")], { store, reminders: ["You are in /ws."] });
   const session = await first.open();
@@ -328,7 +328,7 @@ test("thinking keeps its signature and its own block", async () => {
   ]);
 });
 
-test("text that goes on behind a call that broke off is a block of its own: the one before it was told to be whole", async () => {
+test("text after a call that broke off is a new block, because the previous one was reported as complete", async () => {
   const failure = { code: "model_failed", message: "cut" } as const;
   const kit = createKit([
     [
@@ -375,7 +375,7 @@ function reply(id: string, text: string) {
   return { id, role: "assistant", content: [{ type: "text", text }], createdAt: 1_000_000, stop: "end", model: "fake" };
 }
 
-test("a prompt that the model did not understand fails the turn only when the user named no model", async () => {
+test("a prompt that the model did not understand fails the turn only if the user named no model", async () => {
   const missed: ModelEvent[] = [
     { type: "text", text: "I did not understand that." },
     { type: "end", stop: "end", understood: false },
@@ -402,7 +402,7 @@ test.each([
   ["OK\n", "OK"],
   ["\n\n \nOK  \r\n", "OK"],
   ["\n    indented\n  more\n", "    indented\n  more"],
-])("the final text %j has no blank lines before it and no space behind it", async (words, expected) => {
+])("trims the final text %j", async (words, expected) => {
   const session = await createKit([says(words)]).open();
   expect(await ask(session, "go")).toMatchObject({ finalText: expected });
   await session.close();

@@ -1,7 +1,7 @@
 import { createAnthropicServer } from "./anthropic-server.ts";
 import { post } from "./post.ts";
 
-/** A server and what a client sends to it. Whoever asks for it closes the server. */
+/** A server and the client's requests to it. The caller closes the server. */
 export async function createAnthropicFixture() {
   const server = await createAnthropicServer();
 
@@ -45,10 +45,10 @@ export async function createAnthropicFixture() {
     messages: [question],
   });
 
-  /** What the service said first: a signed thought, words and two calls. */
+  /** The service's first reply: signed thinking, text and two calls. */
   const said: readonly Record<string, unknown>[] = first.body.content;
 
-  /** A good second request, as a client with all its features sends it. */
+  /** A valid second request, as sent by a client with all features. */
   const full = () => ({
     model: "claude-sonnet-4-6",
     max_tokens: 8000,

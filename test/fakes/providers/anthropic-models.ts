@@ -3,18 +3,18 @@ import type { MessagesRequest } from "./anthropic-schema.ts";
 type Effort = "low" | "medium" | "high" | "xhigh" | "max";
 type ThinkingType = NonNullable<MessagesRequest["thinking"]>["type"];
 
-/** What one model takes and refuses, as far as documentation and clients tell. Nobody asked the model itself. */
+/** What one model accepts and rejects, according to documentation and clients, untested with the real model. */
 export interface ModelRules {
   readonly maxOutput: number;
   readonly thinking: readonly ThinkingType[];
-  /** Thinks where the request says nothing about thinking. */
+  /** Thinks if the request does not mention thinking. */
   readonly thinksUnasked: boolean;
-  /** Whether the words of its thinking are shown where the request does not say. */
+  /** Whether its thinking is shown if the request does not say. */
   readonly display: "summarized" | "omitted";
   readonly efforts: readonly Effort[];
   readonly sampling: boolean;
   readonly prefill: boolean;
-  /** Thinking may only be switched off with an effort of "high" or less. */
+  /** Thinking can only be disabled with an effort of "high" or less. */
   readonly disabledUpToHigh?: boolean;
 }
 
@@ -67,7 +67,7 @@ export const anthropicModels: Readonly<Record<string, ModelRules>> = {
   "claude-fable-5-2": alwaysThinks,
 };
 
-/** For models that a test names itself: everything is taken. */
+/** For models that a test names itself: accepts everything. */
 export const anyModel: ModelRules = {
   ...both,
   thinking: [...both.thinking, "between_tools"],
@@ -79,13 +79,13 @@ export function thinks(request: MessagesRequest, rules: ModelRules): boolean {
   return request.thinking === undefined ? rules.thinksUnasked : request.thinking.type !== "disabled";
 }
 
-/** Whether the words of the thinking are shown. */
+/** Whether the thinking's text is shown. */
 export function showsThinking(request: MessagesRequest, rules: ModelRules): boolean {
   const asked = request.thinking !== undefined && "display" in request.thinking ? request.thinking.display : undefined;
   return (asked ?? rules.display) === "summarized";
 }
 
-/** What the request asks of the model that this model does not do. */
+/** What the request asks of the model that it does not support. */
 export function modelFaults(request: MessagesRequest, rules: ModelRules): string[] {
   const faults: string[] = [];
   const { max_tokens, thinking, temperature, top_p, top_k, tool_choice } = request;

@@ -259,7 +259,7 @@ test.each<[string, () => object, string]>([
     () => asked([{ type: "document", source: { type: "base64", media_type: "application/pdf", data: "AAAA" } }]),
     "messages.0.content.0.document.source.base64.data: The PDF specified was not valid.",
   ],
-])("a request that breaks a rule: %s", async (_, make, message) => {
+])("rejects a request that breaks a rule: %s", async (_, make, message) => {
   expect(await send(make())).toMatchObject({
     status: 400,
     body: { type: "error", error: { type: "invalid_request_error", message } },

@@ -3,14 +3,16 @@ import { modelFaults } from "./anthropic-models.ts";
 import type { Block, MessagesRequest, RequestMessage } from "./anthropic-schema.ts";
 import type { Seal } from "./seal.ts";
 
-/** Messages of one role in a row, as the service joins them. `at` is the place of the first one. */
+/** Consecutive messages of one role, joined like the service does. `at`: index of the first one. */
 interface Group {
   readonly role: RequestMessage["role"];
   readonly at: number;
   readonly blocks: readonly { readonly block: Block; readonly path: string }[];
 }
 
-/** What a request that fits the schema breaks of the service's rules, in its words where they are known, gravest first. */
+/**
+ * Violations of the service's rules by a request that fits the schema, in the service's words where known, worst first.
+ */
 export function brokenRules(request: MessagesRequest, rules: ModelRules, seal: Seal): string[] {
   const groups = groupsOf(request.messages);
   return [
@@ -162,7 +164,7 @@ function pairFaults(groups: readonly Group[]): string[] {
   return faults;
 }
 
-/** Results count only before anything else that the user says. */
+/** Results count only before the user's other content. */
 function leadingResults({ blocks }: Group): string[] {
   const ids: string[] = [];
   for (const { block } of blocks) {
@@ -189,7 +191,7 @@ function thinkingFaults({ thinking }: MessagesRequest, groups: readonly Group[],
       faults.push(`messages.${at}: The final block in an assistant message cannot be \`thinking\`.`);
     }
   }
-  // A loop of calls and results is one turn: it begins behind the last words of the user that come without results.
+  // A loop of calls and results is one turn: it starts after the user's last text without results.
   const isResult = ({ block }: Group["blocks"][number]): boolean => block.type === "tool_result";
   const start = groups.findLastIndex(({ role, blocks }) => role === "user" && !blocks.some(isResult));
   const turn = groups.slice(start + 1).find(({ role }) => role === "assistant");

@@ -64,7 +64,7 @@ test.each<[string, () => object]>([
         { role: "system", content: "Hurry." },
       ),
   ],
-])("a right request: %s", async (_, make) => {
+])("accepts a valid request: %s", async (_, make) => {
   server.enqueue({ text: ["fine"] });
   expect(await send(make())).toMatchObject({ status: 200, faults: [] });
 });
@@ -144,7 +144,7 @@ test.each<[string, () => object, string]>([
     () => ({ ...plain, output_config: { effort: "huge" } }),
     "output_config.effort: Input should be 'low' or 'medium' or 'high' or 'xhigh' or 'max'",
   ],
-])("a request that breaks the schema: %s", async (_, make, message) => {
+])("rejects a request that breaks the schema: %s", async (_, make, message) => {
   expect(await send(make())).toEqual({
     status: 400,
     body: { type: "error", error: { type: "invalid_request_error", message }, request_id: expect.any(String) },
@@ -152,7 +152,7 @@ test.each<[string, () => object, string]>([
   });
 });
 
-test("sampling is unknown to the newer version of the API", async () => {
+test("newer API versions have no sampling parameters", async () => {
   expect(await send({ ...plain, temperature: 1 }, "2026-10-21")).toMatchObject({
     status: 400,
     faults: ["temperature: Extra inputs are not permitted"],

@@ -171,7 +171,7 @@ const sampling = {
   top_k: z.int().min(0).optional(),
 };
 
-/** The request schema of each value that `anthropic-version` may have. */
+/** The request schema for each value of `anthropic-version`. */
 export const requestSchemas = { "2023-06-01": request.extend(sampling), "2026-10-21": request } as const;
 
 export type MessagesRequest = z.infer<(typeof requestSchemas)["2023-06-01"]>;
@@ -181,7 +181,7 @@ export type Block = z.infer<typeof block>;
 type Issue = z.core.$ZodIssue;
 type Key = PropertyKey;
 
-/** What a body breaks of the schema, in the words of the service: one line an offence, the path before the colon. */
+/** Schema violations of a body in the service's words: one per line, with the path before the colon. */
 export function schemaFaults(error: z.ZodError, body: unknown): string[] {
   return error.issues.flatMap((issue) => faultsOf(issue, [], body));
 }
@@ -195,12 +195,12 @@ function faultsOf(issue: Issue, before: readonly Key[], body: unknown): string[]
   }
   if (issue.code === "invalid_union") {
     if (issue.discriminator !== undefined) {
-      // The path of such an issue ends with the field that tells the kinds apart.
+      // Such an issue's path ends with the discriminating field.
       if (value === undefined) return [`${at}: Field required`];
       const kind = `Input tag '${String(value)}' found using '${issue.discriminator}'`;
       return [`${wordyPath(path.slice(0, -1), body)}: ${kind} does not match any of the expected tags`];
     }
-    // The branch that the value was meant for is the one that got furthest into it.
+    // The intended branch is the one that matched furthest.
     const branches = issue.errors.map((branch) => ({
       branch,
       depth: Math.max(0, ...branch.map((i) => i.path.length)),
@@ -242,7 +242,7 @@ function complaint(issue: Issue): string {
   }
 }
 
-/** The service names the kind of a block or a tool in its paths: `messages.0.content.1.tool_use.id`. */
+/** The service includes the kind of a block or tool in its paths: `messages.0.content.1.tool_use.id`. */
 function wordyPath(path: readonly Key[], body: unknown): string {
   const words: string[] = [];
   for (const [index, key] of path.entries()) {

@@ -72,7 +72,7 @@ const delta = (index: number, piece: unknown) => ({
 });
 const blockStop = (index: number) => ({ event: "content_block_stop", data: { type: "content_block_stop", index } });
 
-test("a turn with everything is the stream of the real service", async () => {
+test("streams a turn with everything like the real service", async () => {
   const thinking = { type: "adaptive" };
   const events = await stream(
     {
@@ -144,7 +144,7 @@ test.each<[Turn, unknown]>([
   expect(events.at(-2)?.data).toMatchObject({ delta: expected });
 });
 
-test("thinking that cannot be read is one block without pieces", async () => {
+test("unreadable thinking is one block without deltas", async () => {
   const body = { ...hello, thinking: { type: "enabled", budget_tokens: 1024 } };
   const events = await stream({ redacted: true, text: ["x"] }, body);
   const data = expect.stringMatching(/^[A-Za-z0-9+/]+=*$/);
@@ -163,12 +163,12 @@ test.each<[string, object, number]>([
   expect(Number(text.includes("signature_delta")) + Number(text.includes("thinking_delta"))).toBe(expected);
 });
 
-test("an answer that says nothing has no blocks", async () => {
+test("an empty answer has no blocks", async () => {
   const events = await stream({ text: ["dropped"], fault: "empty-answer" });
   expect(events.map(({ event }) => event)).toEqual(["message_start", "ping", "message_delta", "message_stop"]);
 });
 
-test("an error inside the stream", async () => {
+test("sends an error inside the stream", async () => {
   server.enqueue({ text: ["a", "b"], fault: { streamError: { after: 4 } } });
   const events = eventsOf((await send(hello)).text);
   expect(events.map(({ event }) => event)).toEqual([
@@ -185,7 +185,7 @@ test("an error inside the stream", async () => {
   });
 });
 
-test("a request for no stream gets one message", async () => {
+test("a request without streaming gets one message", async () => {
   server.enqueue({ text: ["a", "b"], calls: [{ name: "Read", input: { path: 1 }, id: "toolu_x" }] });
   const answer = await send({ ...hello, stream: false });
   expect(JSON.parse(answer.text)).toMatchObject({
@@ -231,7 +231,7 @@ test.each<[string, Record<string, string>, object, number, object, string[]]>([
   expect(server.requests[0]?.faults).toEqual(faults);
 });
 
-test("keys and versions that are missing, bearers, other paths and methods, bodies that are no JSON or too large", async () => {
+test("rejects missing keys and versions, bearer tokens, other paths and methods, and malformed or oversized bodies", async () => {
   const to = (path: string, sent: Record<string, string>, body: unknown = hello, method = "POST") =>
     post(`${server.url}${path}`, sent, body, method);
   const { "x-api-key": key, ...noKey } = headers();
@@ -269,7 +269,7 @@ test.each([
   [500, "api_error"],
   [504, "timeout_error"],
   [529, "overloaded_error"],
-])("status %i is of the type %s", async (status, type) => {
+])("status %i has the type %s", async (status, type) => {
   server.enqueue({ fault: { status } });
   const answer = await send(hello);
   expect({ status: answer.status, body: JSON.parse(answer.text) }).toEqual({
@@ -278,7 +278,7 @@ test.each([
   });
 });
 
-test("models that a test names itself take everything", async () => {
+test("models that a test names itself accept everything", async () => {
   const own = await createAnthropicServer({ models: ["house-model"], key: "k" });
   try {
     own.enqueue({ thinking: ["hm"], text: ["x"] });

@@ -28,8 +28,8 @@ const errorTypes: Readonly<Record<number, readonly [type: string, message: strin
 const stops = { end: "end_turn", length: "max_tokens", refusal: "refusal", calls: "tool_use" } as const;
 
 /**
- * Speaks the Anthropic Messages API. A turn's thinking is sent only where the request or the model's own default has
- * thinking on, and its words only where they are not to be left out, as the service does.
+ * Speaks the Anthropic Messages API. Like the service, it sends a turn's thinking only if the request or the model
+ * enables it, and its text only if it is not to be omitted.
  */
 export function createAnthropicServer(options: ProviderOptions = {}): Promise<ProviderServer> {
   const key = options.key ?? "sk-ant-api03-loopback-key";
@@ -100,7 +100,7 @@ interface Delta {
   readonly [field: string]: string;
 }
 
-/** A content block as it is at first, what is added to it, and as it is in the end. */
+/** A content block at its start, its deltas, and its final form. */
 interface Part {
   readonly start: object;
   readonly deltas: readonly Delta[];
@@ -137,7 +137,7 @@ function partsOf(turn: Turn, request: MessagesRequest, rules: ModelRules, ids: I
   for (const { name, input, id = ids("toolu_01", 22), pieces = 3 } of calls) {
     const call = { type: "tool_use", id, name, input: {}, caller: { type: "direct" } };
     const json = typeof input === "string" ? input : JSON.stringify(input);
-    // A call without arguments is one empty piece: who joins the pieces gets no JSON, and must take it for "{}".
+    // A call without arguments is one empty delta: joined, it is no JSON, and clients must read it as "{}".
     const split = json === "{}" ? [] : splitUnevenly(json, pieces);
     parts.push({
       start: call,
@@ -194,7 +194,7 @@ function render(turn: Turn, request: MessagesRequest, rules: ModelRules, ids: Id
     ...deltas.map((delta) => event({ type: "content_block_delta", index, delta })),
     event({ type: "content_block_stop", index }),
   ]);
-  // The service pings once the first block has begun.
+  // The service pings after the first block has begun.
   blocks.splice(Math.min(1, blocks.length), 0, event({ type: "ping" }));
   const finish = [
     event({

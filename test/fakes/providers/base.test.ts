@@ -38,7 +38,7 @@ const ask = (turn: Turn, body: unknown = { fine: true }) => {
 };
 const faulty = (fault: Fault) => ask({ text: ["a", "b", "c"], fault });
 
-test("a turn is streamed event by event, and the request is kept as it came", async () => {
+test("streams a turn event by event, and records the request unchanged", async () => {
   const answer = await ask({ text: ["a", "b"] });
   expect(answer).toMatchObject({ status: 200, text: 'data: {"text":"a"}\n\ndata: {"text":"b"}\n\ndata: [DONE]\n\n' });
   expect(answer.headers["content-type"]).toBe("text/event-stream; charset=utf-8");
@@ -55,13 +55,13 @@ test("a turn is streamed event by event, and the request is kept as it came", as
   ]);
 });
 
-test("a request for no stream gets the whole answer", async () => {
+test("a request without streaming gets the whole answer", async () => {
   const answer = await ask({ text: ["a", "b"] }, { fine: true, stream: false });
   expect(answer).toMatchObject({ status: 200, text: '{"text":"ab"}' });
   expect(answer.headers["content-type"]).toBe("application/json");
 });
 
-test("a request that is refused is recorded with its faults and uses no turn up", async () => {
+test("records a rejected request with its faults, without using a turn", async () => {
   server.enqueue({ text: ["kept"] });
   expect(await post(server.url, {}, { fine: false })).toMatchObject({ status: 400, text: '{"error":"not fine"}' });
   expect(await post(server.url, {}, "no json")).toMatchObject({ status: 400 });
@@ -70,20 +70,20 @@ test("a request that is refused is recorded with its faults and uses no turn up"
   expect(server.requests[1]).toMatchObject({ body: undefined, rawBody: "no json" });
 });
 
-test("a request that no turn is left for is a fault of the test", async () => {
+test("a request without a turn left is a fault of the test", async () => {
   const words = "no turn was enqueued for this request";
   expect(await post(server.url, {}, { fine: true })).toMatchObject({ status: 400, text: `{"error":"${words}"}` });
   expect(server.requests[0]?.faults).toEqual([words]);
 });
 
-test("turns are taken in order", async () => {
+test("uses turns in order", async () => {
   server.enqueue({ text: ["one"] }, { text: ["two"] });
   const first = await post(server.url, {}, { fine: true });
   const second = await post(server.url, {}, { fine: true });
   expect([first.text, second.text].map((text) => /one|two/.exec(text)?.[0])).toEqual(["one", "two"]);
 });
 
-test("a status comes with the provider's words, or with those of the test", async () => {
+test("a status has the provider's message, or the test's", async () => {
   expect(await faulty({ status: 503 })).toMatchObject({
     status: 503,
     headers: { "request-id": "req_1" },
@@ -129,7 +129,7 @@ test.each<[string, Fault, { text: string; broken?: string }]>([
   expect({ status, text: shown, broken }).toEqual({ status: 200, broken: undefined, ...expected });
 });
 
-test("a page instead of an answer", async () => {
+test("sends a web page instead of an answer", async () => {
   const answer = await faulty("html-body");
   expect(answer).toMatchObject({ status: 200, headers: { "content-type": "text/html" } });
   expect(answer.text).toContain("<!DOCTYPE html>");
@@ -139,7 +139,7 @@ test.each<[Fault, string | undefined]>([
   ["silence", undefined],
   ["headers-then-silence", ""],
   [{ idleAfter: 2 }, 'data: {"text":"a"}\n\ndata: {"text":"b"}\n\n'],
-])("what stays open is known as aborted once the client leaves: %j", async (fault, expected) => {
+])("an open response counts as aborted once the client leaves: %j", async (fault, expected) => {
   server.enqueue({ text: ["a", "b", "c"], fault });
   const sent = request(server.url, { method: "POST", agent: false });
   sent.on("error", () => {});
@@ -166,7 +166,7 @@ test.each<[Fault, string | undefined]>([
   expect(server.requests).toHaveLength(1);
 });
 
-test("closing ends what is still open", async () => {
+test("closing ends open responses", async () => {
   server.enqueue({ fault: "silence" }, { delayMs: 3_600_000 });
   const open = [1, 2].map(() => post(server.url, {}, { fine: true }).catch((error: { code: string }) => error.code));
   await server.until(() => server.requests.length === 2);
@@ -175,14 +175,14 @@ test("closing ends what is still open", async () => {
   expect(server.openSockets).toBe(0);
 });
 
-test("slices are whole again in the end, wherever characters were cut", async () => {
+test("slices join to the whole, even if characters were cut", async () => {
   const pieces = ["grüße ", "🙂🙃"];
   const sliced = await ask({ text: pieces, sliceBytes: 1, chunkDelayMs: 1, delayMs: 1 });
   const whole = await ask({ text: pieces });
   expect(sliced.text).toBe(whole.text);
 });
 
-test("ids are of the style that is asked for, all different, and the same in every run", () => {
+test("ids have the requested style, are unique, and are the same in every run", () => {
   const [first, second] = [createIds("seed"), createIds("seed")];
   const some = [first("msg_01", 22), first("msg_01", 22), first("", 40, "ab")];
   expect(some).toEqual([second("msg_01", 22), second("msg_01", 22), second("", 40, "ab")]);
@@ -192,7 +192,7 @@ test("ids are of the style that is asked for, all different, and the same in eve
   expect(createIds("other")("msg_01", 22)).not.toBe(some[0]);
 });
 
-test.each([1, 2, 3, 5, 9, 40])("text in %i pieces is that many, and whole again", (count) => {
+test.each([1, 2, 3, 5, 9, 40])("text in %i pieces has that many, and joins to the whole", (count) => {
   const text = '{"path":"/a b","lines":[1,2,3]}';
   const pieces = splitUnevenly(text, count);
   expect(pieces.join("")).toBe(text);
@@ -200,7 +200,7 @@ test.each([1, 2, 3, 5, 9, 40])("text in %i pieces is that many, and whole again"
   if (count < text.length) expect(pieces.every((piece) => piece !== "")).toBe(true);
 });
 
-test("counts that a turn leaves out are made up, and thinking is part of the output", () => {
+test("missing counts are made up, and thinking is part of the output", () => {
   expect(usageOf({ text: ["a"], thinking: ["b"] })).toEqual({
     input: 25,
     cacheRead: 0,
@@ -217,7 +217,7 @@ test("counts that a turn leaves out are made up, and thinking is part of the out
   });
 });
 
-test("a seal holds for what it was given for, also at another server, and for nothing else", () => {
+test("a seal is valid only for its content, even at another server", () => {
   const seal = createSeal("s");
   const proof = seal.sign("words");
   expect(seal.sign("words")).not.toBe(proof);

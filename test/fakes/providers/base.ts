@@ -3,32 +3,32 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
-/** What goes wrong with one answer. Numbers count whole stream events. */
+/** Faults of one answer. Numbers count whole stream events. */
 export type Fault =
-  /** This status instead of an answer; without a body, the provider's own words for it. */
+  /** This status instead of an answer; by default with the provider's own message. */
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
   /** The request is read, then the socket is destroyed before any header. */
   | "refuse-connection-after-accept"
   | "headers-then-silence"
   | "silence"
-  /** The socket is destroyed after so many events. */
+  /** The socket is destroyed after this many events. */
   | { readonly cutAfter: number }
-  /** The event after so many is cut in its middle; the rest of the stream follows. */
+  /** The event after this many is truncated; the rest of the stream follows. */
   | { readonly malformedAfter: number }
-  /** Nothing more comes after so many events, and the socket stays open. */
+  /** Nothing follows after this many events, and the socket stays open. */
   | { readonly idleAfter: number }
-  /** A whole, well-formed answer that says nothing and calls nothing. */
+  /** A complete, well-formed answer without text or calls. */
   | "empty-answer"
-  /** The whole answer as one JSON object, although a stream was asked for. */
+  /** The whole answer as one JSON object, although streaming was requested. */
   | "unstreamed"
   | "empty-body"
   | "html-body"
-  /** The stream ends cleanly, but without the events that say that the answer is whole. */
+  /** The stream ends cleanly, but without the events that complete the answer. */
   | { readonly endWithoutFinish: true }
-  /** The provider's own error inside a stream, after so many events. */
+  /** The provider's own error inside a stream, after this many events. */
   | { readonly streamError: { readonly after: number; readonly type?: string; readonly message?: string } };
 
-/** `input` is without what was read from or written to a cache; `thinking` is part of `output`. */
+/** `input` excludes cache reads and writes; `thinking` is part of `output`. */
 export interface TurnUsage {
   readonly input: number;
   readonly cacheRead: number;
@@ -40,32 +40,32 @@ export interface TurnUsage {
 export interface TurnCall {
   readonly name: string;
   readonly input: unknown;
-  /** By default an id in the provider's style. */
+  /** Default: an id in the provider's style. */
   readonly id?: string;
-  /** In how many pieces the arguments are streamed, on wires that split them. */
+  /** Number of pieces to stream the arguments in, on wires that split them. */
   readonly pieces?: number;
 }
 
-/** One answer of the model, in no provider's words. It is sent as thinking, then text, then calls. */
+/** One answer, in provider-neutral form. Sent as thinking, then text, then calls. */
 export interface Turn {
   /** Each string is one delta. */
   readonly text?: readonly string[];
   readonly thinking?: readonly string[];
-  /** The thinking comes without words that can be read. */
+  /** The thinking has no readable text. */
   readonly redacted?: boolean;
   readonly calls?: readonly TurnCall[];
-  /** By default "calls" where there are calls, else "end". */
+  /** Default: "calls" if there are calls, else "end". */
   readonly stop?: "end" | "length" | "refusal" | "calls";
-  /** The provider's own word for the stop, instead of the one for `stop`. */
+  /** The provider's own stop reason, instead of the one for `stop`. */
   readonly nativeStop?: string;
-  /** The prompt itself is refused, for this reason (providers that answer so). */
+  /** The prompt itself is refused, for this reason (for providers that do so). */
   readonly blocked?: string;
   readonly usage?: Partial<TurnUsage>;
   /** Before the headers. */
   readonly delayMs?: number;
   /** Before every event but the first. */
   readonly chunkDelayMs?: number;
-  /** The body is written in slices of so many bytes, wherever events and characters end. */
+  /** Writes the body in slices of this many bytes, regardless of events and characters. */
   readonly sliceBytes?: number;
   readonly fault?: Fault;
 }
@@ -75,67 +75,67 @@ export interface ReceivedRequest {
   /** With the query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** Parsed JSON; undefined where there is none. */
+  /** Parsed JSON; undefined if there is none. */
   readonly body: unknown;
   readonly rawBody: string;
-  /** What breaks the provider's schema or rules. */
+  /** Violations of the provider's schema or rules. */
   readonly faults: readonly string[];
-  /** The client closed the socket before the answer was whole. */
+  /** The client closed the socket before the answer was complete. */
   readonly aborted: boolean;
 }
 
 export interface ProviderServer {
-  /** As a user writes it into the configuration of that provider. */
+  /** As written in the configuration for that provider. */
   readonly url: string;
   readonly key: string;
   readonly requests: readonly ReceivedRequest[];
   readonly openSockets: number;
-  /** The answers to the next requests that are right, in order. A request that is refused uses none up. */
+  /** The answers to the next valid requests, in order. A rejected request uses none. */
   enqueue(...turns: readonly Turn[]): void;
-  /** Resolves when `holds` is true: asked now, and whenever a request, a write or a socket changes something. */
+  /** Resolves once `holds` is true; checked now and after every request, write or socket change. */
   until(holds: () => boolean): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface ProviderOptions {
   readonly key?: string;
-  /** The models that exist here, instead of the provider's usual ones. */
+  /** The models that exist, instead of the provider's usual ones. */
   readonly models?: readonly string[];
 }
 
 export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A string as it is, anything else as JSON. */
+  /** A string unchanged, anything else as JSON. */
   readonly body: unknown;
 }
 
 /** A turn in the provider's format. */
 export interface Rendered {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whole server-sent events, each with its empty line. */
+  /** Complete server-sent events, each with its blank line. */
   readonly events: readonly string[];
-  /** How many of the last events say that the answer is whole. */
+  /** How many of the last events complete the answer. */
   readonly finishEvents: number;
-  /** The answer to a request that asked for no stream. */
+  /** The response without streaming. */
   readonly whole: unknown;
 }
 
-/** What a wire makes of a request: an answer at once (an error, a list), or the promise to speak the next turn. */
+/** A wire's handling of a request: an immediate response (an error, a list), or the next turn. */
 export type Judged =
   | { readonly faults: readonly string[]; readonly reply: Reply }
   | { readonly faults: readonly string[]; readonly stream: boolean; render(turn: Turn): Rendered };
 
 export interface Wire {
-  /** Follows the origin in `url`, for example "/v1". */
+  /** Appended to the origin in `url`, for example "/v1". */
   readonly basePath: string;
   readonly key: string;
   judge(request: Omit<ReceivedRequest, "faults" | "aborted">): Judged;
-  /** The provider's error body for a status, with its usual words unless `message` is given. */
+  /** The provider's error body for a status, with its usual message unless `message` is given. */
   errorBody(status: number, message?: string): unknown;
-  /** Headers that go with an error body, for example the id that the body also names. */
+  /** Headers for an error body, for example the id that the body also contains. */
   errorHeaders?(body: unknown): Readonly<Record<string, string>>;
-  /** The provider's error inside a stream, as whole events, after so many others. */
+  /** The provider's error inside a stream, as whole events, after this many others. */
   streamError(type: string | undefined, message: string | undefined, after: number): readonly string[];
 }
 
@@ -146,10 +146,7 @@ export function sse(data: unknown, event?: string): string {
 
 const alphanumerics = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/**
- * Ids in a provider's style that are the same in every run: `ids("msg_01", 22)`. Every call gives another one, and so do
- * servers with other seeds.
- */
+/** Ids in a provider's style, the same in every run: `ids("msg_01", 22)`. Unique per call and seed. */
 export function createIds(seed: string): (prefix: string, length: number, alphabet?: string) => string {
   let last = 0;
   return (prefix, length, alphabet = alphanumerics) => {
@@ -164,7 +161,7 @@ export function createIds(seed: string): (prefix: string, length: number, alphab
   };
 }
 
-/** `text` in `count` pieces of uneven sizes, at least one character each while there are enough. */
+/** `text` in `count` pieces of uneven size, at least one character each if possible. */
 export function splitUnevenly(text: string, count: number): string[] {
   const pieces: string[] = [];
   let from = 0;
@@ -179,7 +176,7 @@ export function splitUnevenly(text: string, count: number): string[] {
   return pieces;
 }
 
-/** The turn's own counts, and plausible ones for what it leaves out. */
+/** The turn's own counts, and plausible ones for missing values. */
 export function usageOf(turn: Turn): TurnUsage {
   const thinking = turn.usage?.thinking ?? (turn.thinking ?? []).length * 4;
   const visible = (turn.text ?? []).length * 3 + (turn.calls ?? []).length * 17;
@@ -351,7 +348,7 @@ function sendReply(response: ServerResponse, reply: Reply): void {
   response.end(text);
 }
 
-/** Slices go out in turns of the event loop of their own, so that they are not joined again on the way. */
+/** Slices are sent in separate ticks of the event loop, so that they are not joined on the way. */
 async function write(response: ServerResponse, bytes: Buffer, sliceBytes = bytes.length): Promise<void> {
   for (let from = 0; from < bytes.length && !response.destroyed; from += sliceBytes) {
     await new Promise<void>((resolve) => {
@@ -364,7 +361,7 @@ async function write(response: ServerResponse, bytes: Buffer, sliceBytes = bytes
   }
 }
 
-/** Undefined where the client went away in the middle. */
+/** Undefined if the client left in the middle. */
 async function readAll(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   try {

@@ -1,7 +1,7 @@
 import { createGoogleServer } from "./google-server.ts";
 import { post } from "./post.ts";
 
-/** A server and what a client sends to it. Whoever asks for it closes the server. */
+/** A server and the client's requests to it. The caller closes the server. */
 export async function createGoogleFixture() {
   const server = await createGoogleServer();
 
@@ -34,11 +34,11 @@ export async function createGoogleFixture() {
   });
   const newest = "gemini-3-flash-preview";
   const first = await send(plain, newest);
-  /** What a model of the third generation said first: words, a signed call and a call. */
+  /** The first reply of a third-generation model: text, a signed call and a call. */
   const said: readonly Record<string, unknown>[] = first.body.candidates[0].content.parts;
   const results = user(answer("Read", { id: "c1" }), answer("Now", { id: "c2" }));
 
-  /** A good second request, as a client with all its features sends it. */
+  /** A valid second request, as sent by a client with all features. */
   const full = {
     systemInstruction: { parts: [{ text: "Be brief." }] },
     contents: [user({ text: "Look." }, { inlineData: { mimeType: "image/png", data: png } }), model(...said), results],

@@ -2,9 +2,9 @@ import type { GenerateRequest } from "./google-schema.ts";
 
 type Level = "MINIMAL" | "LOW" | "MEDIUM" | "HIGH";
 
-/** How one model thinks, as far as documentation and clients tell. Nobody asked the model itself. */
+/** How one model thinks, according to documentation and clients, untested with the real model. */
 export interface ModelRules {
-  /** Gemini 3 and later: calls must come back with their signature, and carry an id. */
+  /** Gemini 3 and later: calls must be returned with their signature and an id. */
   readonly signed: boolean;
   readonly budget: { readonly least: number; readonly most: number; readonly mayBeZero: boolean };
   readonly levels: readonly Level[];
@@ -31,7 +31,7 @@ export const googleModels: Readonly<Record<string, ModelRules>> = {
   "gemini-3.8-flash": flash3,
 };
 
-/** For models that a test names itself: its name says which generation it is of. */
+/** For models that a test names itself: the generation comes from the name. */
 export function rulesOf(model: string): ModelRules {
   return googleModels[model] ?? (/gemini-(1|2)\./.test(model) ? flash25 : flash3);
 }

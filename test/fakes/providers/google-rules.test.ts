@@ -262,13 +262,13 @@ test.each<[string, object, string, string?]>([
     thinks({ thinkingBudget: 0, includeThoughts: true }),
     "Unable to submit request because Thinking_config.include_thoughts is only enabled when thinking is enabled.",
   ],
-])("a request that breaks a rule: %s", async (_, body, message, name = "gemini-2.5-flash") => {
+])("rejects a request that breaks a rule: %s", async (_, body, message, name = "gemini-2.5-flash") => {
   const sent = await send(body, name);
   expect(sent).toMatchObject({ status: 400, body: { error: { code: 400, message, status: "INVALID_ARGUMENT" } } });
   expect(sent.faults?.[0]).toBe(message.startsWith("* ") ? message.split("\n")[0] : message);
 });
 
-test("a signature that was given and came back as the word for none is answered, but noted", async () => {
+test("answers but records a lost signature replaced by the documented placeholder", async () => {
   server.enqueue({ text: ["fine"] });
   const replayed = said.map((part) => ("thoughtSignature" in part ? { ...part, ...skipped } : part));
   expect(await send(continued(hello, model(...replayed), results), newest)).toMatchObject({

@@ -3,10 +3,12 @@ import { modelFaults } from "./google-models.ts";
 import type { Content, GenerateRequest, OpenApiSchema, Part } from "./google-schema.ts";
 import type { Seal } from "./seal.ts";
 
-/** The word that the provider documents for calls of which no signature is known, as those of another model. */
+/** The documented placeholder for calls without a known signature, such as another model's. */
 export const skippedSignature = "skip_thought_signature_validator";
 
-/** What a request that fits the schema breaks of the service's rules, in its words where they are known, gravest first. */
+/**
+ * Violations of the service's rules by a request that fits the schema, in the service's words where known, worst first.
+ */
 export function brokenRules(request: GenerateRequest, rules: ModelRules, seal: Seal): string[] {
   const contents = request.contents ?? [];
   if (contents.length === 0) return ["* GenerateContentRequest.contents: contents is not specified"];
@@ -190,7 +192,7 @@ function turnFaults(contents: readonly Content[]): string[] {
 
 /* -------------------------------------------------------------- signatures */
 
-/** What a part's signature was given for. */
+/** The content that a part's signature was made for. */
 export function sealedContent({ functionCall }: Part): string {
   return functionCall === undefined ? "text" : `call ${functionCall.name}`;
 }
@@ -206,7 +208,7 @@ function signatureFaults(contents: readonly Content[], rules: ModelRules, seal: 
       if (signature === undefined || signature === skippedSignature) continue;
       if (!seal.holds(signature, sealedContent(part))) faults.push("Corrupted thought signature.");
     }
-    // Only the steps of the turn that is under way are looked at, and in each the first of its calls.
+    // Only the current turn's steps are checked, and in each the first call.
     const first = (content.parts ?? []).find(({ functionCall }) => functionCall !== undefined);
     if (rules.signed && index > lastWords && first !== undefined && first.thoughtSignature === undefined) {
       faults.push(

@@ -59,7 +59,7 @@ test.each<[string, object, string]>([
   ],
   ["thinking as the model likes", thinks({ thinkingBudget: -1 }), "gemini-2.5-flash"],
   ["no thinking", thinks({ thinkingBudget: 0 }), "gemini-2.5-flash"],
-])("a right request: %s", async (_, body, name) => {
+])("accepts a valid request: %s", async (_, body, name) => {
   server.enqueue({ text: ["fine"] });
   expect(await send(body, name)).toMatchObject({ status: 200, faults: [] });
 });
@@ -124,7 +124,7 @@ test.each<[string, object, [field: string, description: string][]]>([
       ],
     ],
   ],
-])("a request that breaks the schema: %s", async (_, body, expected) => {
+])("rejects a request that breaks the schema: %s", async (_, body, expected) => {
   const fieldViolations = expected.map(([field, description]) => ({ field, description }));
   const faults = expected.map(([, description]) => description);
   const details = [{ "@type": "type.googleapis.com/google.rpc.BadRequest", fieldViolations }];

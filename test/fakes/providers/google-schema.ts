@@ -6,10 +6,10 @@ import { z } from "zod";
  * snake case, which the service also reads, and its own tools beside functions are left out.
  */
 
-/** Enum values are taken in any case, as the service does. */
+/** Enum values are accepted in any case, as by the service. */
 const oneOf = (...values: readonly string[]) =>
   z.string().refine((value) => values.includes(value.toUpperCase()), { params: { values } });
-/** 64-bit numbers may be text. */
+/** 64-bit numbers can be strings. */
 const int64 = z.union([z.int(), z.string().regex(/^-?\d+$/)]);
 const struct = z.record(z.string(), z.unknown());
 
@@ -75,7 +75,7 @@ const part = z.strictObject({
   executableCode: struct.optional(),
   codeExecutionResult: struct.optional(),
   thought: z.boolean().optional(),
-  // Not checked as base64 here: the one word that may stand for a lost signature is none.
+  // Not checked as base64, because the placeholder for a lost signature is not.
   thoughtSignature: z.string().optional(),
   mediaResolution: struct.optional(),
   videoMetadata: struct.optional(),
@@ -155,13 +155,13 @@ export type GenerateRequest = z.infer<typeof requestSchema>;
 export type Part = z.infer<typeof part>;
 export type Content = z.infer<typeof content>;
 
-/** One offence: where it is, and the service's sentence about it. */
+/** One violation: its place, and the service's sentence. */
 export interface Violation {
   readonly field: string;
   readonly description: string;
 }
 
-/** What a body breaks of the schema, in the words of the service. */
+/** Schema violations of a body, in the service's words. */
 export function schemaViolations(error: z.ZodError, body: unknown): Violation[] {
   return error.issues.flatMap((issue) => violationsOf(issue, body));
 }
@@ -205,7 +205,7 @@ function kindOf(issue: z.core.$ZodIssue): string {
 
 const maps = new Set<PropertyKey>(["properties", "labels"]);
 
-/** Fields in snake case, and the entries of maps by their number: `parameters.properties[1].value.any_of[0]`. */
+/** Fields in snake case, and map entries by index: `parameters.properties[1].value.any_of[0]`. */
 export function protoPath(path: readonly PropertyKey[], body: unknown): string {
   let words = "";
   for (const [index, key] of path.entries()) {

@@ -32,7 +32,7 @@ const chunk = (candidate: object, usageMetadata: object, modelVersion = "gemini-
 });
 const part = (one: object, more: object = {}) => ({ content: { parts: [one], role: "model" }, index: 0, ...more });
 
-test("a turn with everything is the stream of the real service", async () => {
+test("streams a turn with everything like the real service", async () => {
   const model = "gemini-3-flash-preview";
   const chunks = await stream(
     {
@@ -71,7 +71,7 @@ test("a turn with everything is the stream of the real service", async () => {
   ]);
 });
 
-test("events are framed and spaced as the service's", async () => {
+test("frames and spaces events like the service", async () => {
   server.enqueue({ text: ["a\nb"], usage: { input: 1, output: 2 } });
   const { text, headers: sent } = await send("gemini-2.5-flash", hello);
   expect(sent["content-type"]).toBe("text/event-stream; charset=utf-8");
@@ -111,7 +111,7 @@ test.each<[Turn, object]>([
   expect(last.candidates).toEqual([expected]);
 });
 
-test("a prompt that is blocked has no candidates", async () => {
+test("a blocked prompt has no candidates", async () => {
   const usageMetadata = { promptTokenCount: 25, totalTokenCount: 25, promptTokensDetails: count(25) };
   const { candidates: _, ...rest } = chunk({}, usageMetadata);
   expect(await stream({ blocked: "PROHIBITED_CONTENT" })).toEqual([
@@ -128,7 +128,7 @@ test.each<[string, string, object, boolean, boolean]>([
   expect([text.includes("hmm"), text.includes("thoughtSignature")]).toEqual([shown, signed]);
 });
 
-test("calls of the second generation have no id, and a signature only where the model thought", async () => {
+test("calls of the second generation have no id, and a signature only after thinking", async () => {
   const calls = [{ name: "Read", input: {} }];
   const [thoughtless] = await stream({ calls });
   const [thoughtful] = await stream({ calls, thinking: ["hm"] });
@@ -138,7 +138,7 @@ test("calls of the second generation have no id, and a signature only where the 
   });
 });
 
-test("an error inside the stream comes as an event, or as bare JSON", async () => {
+test("an error inside the stream is an event, or bare JSON", async () => {
   const fault = { streamError: { after: 1 } };
   const error = { code: 503, message: "The model is overloaded. Please try again later.", status: "UNAVAILABLE" };
   server.enqueue({ text: ["a", "b"], fault });
@@ -159,7 +159,7 @@ test("an error inside the stream comes as an event, or as bare JSON", async () =
   }
 });
 
-test("without a stream there is one answer, and without events a list of chunks", async () => {
+test("without streaming there is one response, and without events a list of chunks", async () => {
   const turn = { thinking: ["h", "m"], text: ["a", "b"], calls: [{ name: "Read", input: { p: 1 }, id: "c" }] };
   server.enqueue(turn, turn);
   const one = await send("gemini-3-flash-preview", thoughts, "generateContent");
@@ -189,7 +189,7 @@ const info = {
   metadata: { service: "generativelanguage.googleapis.com" },
 };
 
-test("wrong and missing keys, unknown models and paths, bodies that are no JSON", async () => {
+test("rejects wrong and missing keys, unknown models and paths, and malformed bodies", async () => {
   const url = (model: string, more = "") => `${server.url}/v1beta/models/${model}:generateContent${more}`;
   const json = { "content-type": "application/json" };
   const wrong = await post(url("gemini-2.5-pro"), { ...json, "x-goog-api-key": "nope" }, hello);

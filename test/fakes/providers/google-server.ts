@@ -9,7 +9,7 @@ import type { Seal } from "./seal.ts";
 import { createSeal } from "./seal.ts";
 
 export interface GoogleOptions extends ProviderOptions {
-  /** An error inside a stream comes as bare JSON, not as an event. The official SDK reads both. */
+  /** An error inside a stream is bare JSON, not an event. The official SDK reads both. */
   readonly bareStreamErrors?: boolean;
 }
 
@@ -37,8 +37,8 @@ function errorObject(code: number, message?: string, details?: readonly object[]
 }
 
 /**
- * Speaks the Gemini API. Thoughts are sent only where the request asks to include them, and signatures always where the
- * service gives them: on the first call of an answer, or else on its last text.
+ * Speaks the Gemini API. Sends thoughts only if the request includes them, and signatures where the service does: on an
+ * answer's first call, or else on its last text.
  */
 export function createGoogleServer(options: GoogleOptions = {}): Promise<ProviderServer> {
   const key = options.key ?? "AIzaSyLoopbackKeyLoopbackKeyLoopbackKey";
@@ -102,7 +102,7 @@ export function createGoogleServer(options: GoogleOptions = {}): Promise<Provide
       return { faults, reply: refuse(400, listed.includes(faults[0]) ? `${listed.join("\n")}\n` : faults[0]) };
     }
     return {
-      // The service answers all the same; but a client that had the signature has lost it.
+      // The service answers anyway, but the client has lost a signature that it had.
       faults: lostSignatures(parsed.data, signedCalls),
       stream: streams && events,
       render: (turn) => render({ turn, request: parsed.data, model, rules, ids, seal, signedCalls, list: streams }),
@@ -124,7 +124,7 @@ export function createGoogleServer(options: GoogleOptions = {}): Promise<Provide
 
 const pretty = (value: unknown) => JSON.stringify(value, null, 2);
 
-/** Events end with CRLF, and their JSON has a space after colons and none after commas, as the service's. */
+/** Events end with CRLF, and their JSON has a space after colons and none after commas, like the service's. */
 function event(data: unknown): string {
   return `data: ${JSON.stringify(data, null, 1).replace(/\n\s*/g, "")}\r\n\r\n`;
 }
@@ -149,7 +149,7 @@ interface Rendering {
   readonly ids: ReturnType<typeof createIds>;
   readonly seal: Seal;
   readonly signedCalls: Set<string>;
-  /** The answer to a request that asked for no events is a list of all chunks. */
+  /** The response without events is a list of all chunks. */
   readonly list: boolean;
 }
 
@@ -249,7 +249,7 @@ function endingOf(finishReason: string): object {
   return { safetyRatings: [rating] };
 }
 
-/** Pieces of one kind in a row are one part where nothing is streamed. */
+/** Without streaming, consecutive pieces of one kind are one part. */
 function joined(parts: readonly Part[], lastPart: Part): Part[] {
   const whole: Part[] = [];
   for (const part of parts) {

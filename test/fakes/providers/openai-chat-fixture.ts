@@ -6,7 +6,7 @@ import { send } from "./openai-client.ts";
 
 export type Json = Record<string, unknown>;
 
-/** The server that a test asks, opened by itself. */
+/** The server under test, opened on first use. */
 let server: ProviderServer;
 
 export async function open(options: OpenAIChatOptions = {}): Promise<ProviderServer> {

@@ -19,7 +19,7 @@ import { chatDialects } from "./openai-chat-server.ts";
 
 afterEach(close);
 
-describe("what only some servers refuse", () => {
+describe("rules of some servers only", () => {
   const openAI = (message: string, param: string | null = null, type = "invalid_request_error") => {
     return { error: { message, type, param, code: null } };
   };

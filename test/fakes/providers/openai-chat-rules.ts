@@ -8,21 +8,21 @@ import { isRecord, quoted } from "./openai-schema-errors.ts";
 
 export interface ChatRuleOptions {
   readonly reasoningField?: "reasoning_content" | "reasoning";
-  /** The models that want back what they thought before their calls, as those of DeepSeek and Moonshot do. */
+  /** Models that require their thinking back before calls, such as DeepSeek's and Moonshot's. */
   readonly reasoningRequired?: readonly string[];
-  /** As templates of Mistral's kind: one system message at most, at the start; then user and assistant by turns. */
+  /** Like Mistral's templates: at most one system message, first; then user and assistant alternate. */
   readonly strictTemplate?: boolean;
-  /** Ids of calls are nine letters or digits, and nothing else. */
+  /** Call ids have nine letters or digits. */
   readonly mistralIds?: boolean;
   /** The model cannot call tools. */
   readonly noTools?: boolean;
-  /** False: the model cannot see. */
+  /** False: no image input. */
   readonly images?: boolean;
-  /** As Moonshot: no assistant message without text and calls. */
+  /** Like Moonshot: no assistant message without text and calls. */
   readonly refuseEmpty?: boolean;
 }
 
-/** What a server refuses about a request that keeps the schema. */
+/** A server's reasons to reject a request that fits the schema. */
 export function chatViolations(request: ChatRequest, options: ChatRuleOptions): Violation[] {
   return [
     ...parameterViolations(request),
@@ -158,7 +158,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Every call is answered right after its message, and nothing else is answered. */
+/** Every call is answered right after its message, and nothing else is. */
 function orderViolations(messages: readonly ChatMessage[]): Violation[] {
   const found: Violation[] = [];
   let called: readonly string[] | undefined;

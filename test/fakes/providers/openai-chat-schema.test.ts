@@ -20,7 +20,7 @@ import { send } from "./openai-client.ts";
 
 afterEach(close);
 
-describe("requests that are right", () => {
+describe("valid requests", () => {
   test.each<[string, Json, OpenAIChatOptions]>([
     [
       "everything that a message may have",
@@ -79,7 +79,7 @@ describe("requests that are right", () => {
   });
 });
 
-describe("requests that are refused", () => {
+describe("rejected requests", () => {
   const unanswered = (ids: string) =>
     `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${ids}`;
   const torn = { ...calls(), tool_calls: [{ id: "c", type: "function", function: { name: "read", arguments: "[]" } }] };
@@ -286,7 +286,7 @@ describe("requests that are refused", () => {
     await expectRefused(body, { error: { message, type: "invalid_request_error", param, code } });
   });
 
-  test("a wrong key, an unknown model, another path", async () => {
+  test("rejects a wrong key, an unknown model, another path", async () => {
     const server = await open({ key: "right" });
     const url = `${server.url}/chat/completions`;
     const wrong = await send(url, { key: "gsk_0123456789abcdef", body: base });

@@ -5,12 +5,12 @@ import { z } from "zod";
  * compatible servers add: a field with the model's reasoning on assistant messages, and parameters of their own.
  */
 export interface ChatSchemaOptions {
-  /** The field of assistant messages with what the model thought. Without it, the field is unknown here. */
+  /** The field of assistant messages with the model's thinking. Without it, the field is unknown. */
   readonly reasoningField?: "reasoning_content" | "reasoning";
   readonly openRouter?: boolean;
-  /** Parameters that this server knows besides the published ones. */
+  /** Parameters of this server besides the published ones. */
   readonly extraParameters?: readonly string[];
-  /** How long ids of calls may be. OpenAI: 40. */
+  /** Maximum length of call ids. OpenAI: 40. */
   readonly callIdLength?: number;
 }
 
@@ -62,7 +62,7 @@ const functionTool = z.strictObject({
   }),
 });
 
-/** OpenRouter's form of thoughts, whole: the pieces of its stream put together. */
+/** OpenRouter's form of thoughts, complete: its stream's pieces joined. */
 const reasoningDetail = z.strictObject({
   type: z.enum(["reasoning.text", "reasoning.summary", "reasoning.encrypted"]),
   text: z.string().nullable().optional(),

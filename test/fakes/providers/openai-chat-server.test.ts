@@ -22,7 +22,7 @@ async function ask(body: unknown) {
   return await send(`${server.url}/chat/completions`, { ...(key === "" ? {} : { key }), body });
 }
 
-/** The chunks; the last is the text `[DONE]`. */
+/** The chunks; the last one is the text `[DONE]`. */
 async function stream(turn: Turn, body: unknown = base): Promise<Json[]> {
   server.enqueue(turn);
   const answer = await ask(body);
@@ -33,7 +33,7 @@ async function stream(turn: Turn, body: unknown = base): Promise<Json[]> {
   return events.slice(0, -1).map(({ data }) => data as Json);
 }
 
-/** What the chunks say, and how they finish. */
+/** The chunks' content, and how they finish. */
 function said(chunks: readonly Json[]): unknown[] {
   return chunks.flatMap(({ choices }) =>
     (choices as Json[]).map(({ delta, finish_reason: finish }) => (finish === null ? delta : finish)),
@@ -49,7 +49,7 @@ const two: Turn = {
 };
 
 describe("OpenAI's streams", () => {
-  test("text and usage, every chunk whole", async () => {
+  test("sends text and usage, every chunk complete", async () => {
     await start();
     const usage = { input: 10, cacheRead: 4, cacheWrite: 0, output: 9, thinking: 5 };
     const chunks = await stream({ thinking: ["hidden"], text: ["Hi", " there"], usage }, withUsage);
@@ -89,7 +89,7 @@ describe("OpenAI's streams", () => {
     expect(JSON.stringify(await stream({ text: ["x"] }))).not.toContain("usage");
   });
 
-  test("parallel calls, piece by piece in turns, or one after the other", async () => {
+  test("sends parallel calls interleaved, or one after the other", async () => {
     await start();
     const begin = (index: number, id: string, name: string) => {
       return { tool_calls: [{ index, id, type: "function", function: { name, arguments: "" } }] };
@@ -136,7 +136,7 @@ describe("OpenAI's streams", () => {
     expect(said(await stream(turn)).slice(1)).toEqual(expected);
   });
 
-  test("without a stream the answer is one object", async () => {
+  test("without streaming, the answer is one object", async () => {
     await start();
     server.enqueue(two);
     const { stream: _, ...body } = base;
@@ -161,7 +161,7 @@ describe("OpenAI's streams", () => {
 describe("compatible servers' streams", () => {
   const turn: Turn = { thinking: ["a", "b"], text: ["x"], usage: { input: 10, cacheRead: 6, output: 3, thinking: 2 } };
 
-  test("DeepSeek: reasoning_content, and usage with the finish for everybody", async () => {
+  test("DeepSeek: reasoning_content, and usage with the finish in any case", async () => {
     await start(chatDialects.deepseek);
     const chunks = await stream(turn, { ...base, model: "deepseek-reasoner" });
     expect(said(chunks)).toEqual([
@@ -202,7 +202,7 @@ describe("compatible servers' streams", () => {
     expect(chunks.at(-2)).toMatchObject({ choices: [{ finish_reason: "stop", native_finish_reason: "stop" }] });
   });
 
-  test("Ollama: calls in one piece and without an index, no key, plain sums", async () => {
+  test("Ollama: calls in one piece and without an index, no key, plain totals", async () => {
     await start({ ...chatDialects.ollama, finishReasons: { calls: "stop" } });
     const chunks = await stream(two, { ...withUsage, model: "qwen3:8b" });
     expect(server.requests.at(-1)?.headers.authorization).toBeUndefined();
@@ -214,7 +214,7 @@ describe("compatible servers' streams", () => {
     expect(chunks.at(-1)?.usage).toEqual({ prompt_tokens: 25, completion_tokens: 37, total_tokens: 62 });
   });
 
-  test("Mistral: ids of nine characters; Moonshot: its own count of what was cached", async () => {
+  test("Mistral: ids of nine characters; Moonshot: its own count of cached tokens", async () => {
     await start(chatDialects.mistral);
     const chunks = await stream({ calls: [{ name: "read", input: {} }] }, { ...base, model: "devstral-medium-latest" });
     const [call] = (said(chunks)[1] as { tool_calls: Json[] }).tool_calls;
@@ -225,7 +225,7 @@ describe("compatible servers' streams", () => {
     expect(counted.at(-1)?.usage).toMatchObject({ prompt_tokens: 16, cached_tokens: 6 });
   });
 
-  test("the list of models says what a local server says", async () => {
+  test("the list of models has a local server's fields", async () => {
     await start(chatDialects.vllm);
     const { status, text } = await send(`${server.url}/models`, {});
     expect([status, JSON.parse(text)]).toEqual([

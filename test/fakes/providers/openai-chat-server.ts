@@ -17,17 +17,17 @@ import {
 import { isRecord, schemaViolations } from "./openai-schema-errors.ts";
 
 export interface OpenAIChatOptions extends ChatSchemaOptions, ChatRuleOptions, ChatStyle {
-  /** Given as undefined: a local server that asks nobody for a key. */
+  /** Undefined: a local server that needs no key. */
   readonly key?: string | undefined;
   readonly models?: readonly string[];
-  /** Follows the origin in `url`; "/v1" by default. */
+  /** Appended to the origin in `url`; default "/v1". */
   readonly basePath?: string;
-  /** What the list of models says about each besides the published fields, for example `{ max_model_len: 32768 }`. */
+  /** Fields of each listed model besides the published ones, for example `{ max_model_len: 32768 }`. */
   readonly modelFields?: Readonly<Record<string, unknown>>;
   readonly seed?: string;
 }
 
-/** What sets well-known compatible servers apart, to be spread into the options. */
+/** The differences of well-known compatible servers, to be spread into the options. */
 export const chatDialects = {
   deepseek: {
     models: ["deepseek-chat", "deepseek-reasoner"],
@@ -99,7 +99,7 @@ export async function createOpenAIChatServer(options: OpenAIChatOptions = {}): P
   const basePath = options.basePath ?? "/v1";
   const ids = createIds(options.seed ?? "openai-chat");
   const schema = chatRequestSchema(options);
-  /** What the chunks of the answer that is being planned have in common. */
+  /** Fields shared by the chunks of the answer being planned. */
   let head: Readonly<Record<string, unknown>> = {};
 
   const wire: Wire = {
@@ -155,7 +155,7 @@ export async function createOpenAIChatServer(options: OpenAIChatOptions = {}): P
   return await serveWire(wire);
 }
 
-/** OpenRouter's codes are numbers where they stand for a status. */
+/** OpenRouter's codes are numbers if they represent a status. */
 function codeOf(type: string): number | string {
   return /^\d+$/.test(type) ? Number(type) : type;
 }

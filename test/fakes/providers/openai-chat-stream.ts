@@ -10,21 +10,21 @@ type Json = Readonly<Record<string, unknown>>;
 export interface ChatStyle {
   readonly reasoningField?: "reasoning_content" | "reasoning";
   /**
-   * "own-chunk": after the finish, with no choices, for those who ask with `include_usage`. "with-finish": in the chunk
-   * with the finish reason, for everybody. "never": none.
+   * "own-chunk": after the finish, without choices, if `include_usage` is set. "with-finish": in the chunk with the
+   * finish reason. "never": none.
    */
   readonly usage?: "own-chunk" | "with-finish" | "never";
-  /** "deepseek" adds hits and misses of the cache, "moonshot" its own count of cached tokens; "plain" has the sums alone. */
+  /** "deepseek" adds cache hits and misses, "moonshot" its own count of cached tokens; "plain" has only totals. */
   readonly usageFields?: "openai" | "deepseek" | "moonshot" | "plain";
-  /** Calls come in one piece each and without an index. */
+  /** Calls are sent in one piece each, without an index. */
   readonly wholeCalls?: boolean;
-  /** False: the arguments of parallel calls come one call after the other, not piece by piece in turns. */
+  /** False: arguments of parallel calls are sent one call after the other instead of interleaved. */
   readonly interleaved?: boolean;
-  /** Other words for the finish, for example `{ calls: "stop" }`. */
+  /** Other finish reasons, for example `{ calls: "stop" }`. */
   readonly finishReasons?: Readonly<Partial<Record<"end" | "length" | "refusal" | "calls", string>>>;
   /** Ids of calls in Mistral's style. */
   readonly mistralIds?: boolean;
-  /** Comment lines between the chunks, the provider's name and finish reason, and errors in whole chunks. */
+  /** Comment lines between chunks, the provider's name and finish reason, and errors in whole chunks. */
   readonly openRouter?: boolean;
 }
 
@@ -44,7 +44,7 @@ export function renderChat(
   style: ChatStyle,
   ids: Ids,
 ): Rendered & {
-  /** What every chunk of this answer says about it. */
+  /** Fields of every chunk of this answer. */
   readonly head: Json;
 } {
   const head = {

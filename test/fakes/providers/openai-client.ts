@@ -5,11 +5,11 @@ export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The connection broke before the answer was whole. */
+  /** The connection broke before the answer was complete. */
   readonly broken: boolean;
 }
 
-/** One plain request. An object is sent as JSON. Rejects where no header came. */
+/** One plain request. An object is sent as JSON. Rejects if no header arrives. */
 export function send(
   url: string,
   options: {
@@ -42,11 +42,11 @@ export function send(
 
 export interface StreamEvent {
   readonly name: string | undefined;
-  /** Parsed, or the text where it is not JSON. */
+  /** Parsed, or the text if it is not JSON. */
   readonly data: unknown;
 }
 
-/** Server-sent events as the standard reads them: comments are left out. */
+/** Server-sent events as in the standard, without comments. */
 export function eventsOf(text: string): StreamEvent[] {
   return text
     .split("\n\n")

@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Fault, ReceivedRequest, Reply } from "./base.ts";
 
-/** Why a request is refused, in the words and with the fields of the real service. */
+/** Why a request is rejected, with the real service's message and fields. */
 export interface Violation {
   readonly status: number;
   readonly message: string;
   readonly type: string;
   readonly param: string | null;
   readonly code: string | null;
-  /** Where a server answers in another shape than OpenAI's. */
+  /** For servers whose errors differ from OpenAI's. */
   readonly body?: unknown;
 }
 
@@ -20,7 +20,7 @@ export function errorBodyOf({ message, type, param, code, body }: Violation): un
   return body ?? { error: { message, type, param, code } };
 }
 
-/** The reply to a refused request. The first fault is the one that is told. */
+/** The response to a rejected request. Reports the first fault. */
 export function refusal(violations: readonly [Violation, ...Violation[]]): {
   readonly faults: readonly string[];
   readonly reply: Reply;
@@ -30,7 +30,7 @@ export function refusal(violations: readonly [Violation, ...Violation[]]): {
   return { faults: violations.map(({ message }) => message), reply };
 }
 
-/** What the service adds to every answer. */
+/** Headers that the service adds to every response. */
 export const answerHeaders: Readonly<Record<string, string>> = {
   "openai-organization": "org-fake",
   "openai-processing-ms": "212",
@@ -44,7 +44,7 @@ export const answerHeaders: Readonly<Record<string, string>> = {
   "x-ratelimit-reset-tokens": "0s",
 };
 
-/** As the service shows a key that it does not know. */
+/** As the service shows an unknown key. */
 export function maskedKey(key: string): string {
   if (key.length <= 12) return `${key.slice(0, 2)}${"*".repeat(Math.max(0, key.length - 2))}`;
   return `${key.slice(0, 8)}${"*".repeat(key.length - 12)}${key.slice(-4)}`;
@@ -57,7 +57,7 @@ function wrongKey(key: string): Violation {
   return violation(words, null, "invalid_api_key", 401);
 }
 
-/** `key` undefined: everybody may come in. */
+/** `key` undefined: no key is needed. */
 export function keyViolation(headers: IncomingHttpHeaders, key: string | undefined): Violation | undefined {
   if (key === undefined) return undefined;
   const given = /^Bearer (.+)$/.exec(headers.authorization ?? "")?.[1];
@@ -68,7 +68,7 @@ export function keyViolation(headers: IncomingHttpHeaders, key: string | undefin
   return given === key ? undefined : wrongKey(given);
 }
 
-/** What is wrong with a request to `path` before its JSON is looked at. */
+/** Faults of a request to `path`, found before its JSON is read. */
 export function envelopeViolation(
   request: Pick<ReceivedRequest, "method" | "path" | "headers" | "body">,
   path: string,
@@ -125,9 +125,9 @@ function faultOf(status: number, error: unknown, headers: Readonly<Record<string
   return { status, headers: { ...answerHeaders, ...headers }, body: JSON.stringify(error) };
 }
 
-/** Errors of the service that a test enqueues as a turn's `fault`. Plain `{ status }` has the usual words of that status. */
+/** Service errors to use as a turn's `fault`. A plain `{ status }` has that status's usual message. */
 export const openAIFaults = {
-  /** Tokens per minute are used up. */
+  /** Tokens per minute are exceeded. */
   rateLimit: (retryAfterSeconds: number): Fault =>
     faultOf(429, usualError(429), {
       "retry-after": String(retryAfterSeconds),
@@ -135,7 +135,7 @@ export const openAIFaults = {
       "x-ratelimit-remaining-tokens": "0",
       "x-ratelimit-reset-tokens": `${retryAfterSeconds}s`,
     }),
-  /** No money left: a 429 that waiting does not cure. */
+  /** No credit left: a 429 that waiting does not fix. */
   quota: (): Fault => {
     const message = "You exceeded your current quota, please check your plan and billing details.";
     return faultOf(429, { error: { message, type: "insufficient_quota", param: null, code: "insufficient_quota" } });

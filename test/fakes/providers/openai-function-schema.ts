@@ -2,7 +2,7 @@ import type { Violation } from "./openai-errors.ts";
 import { violation } from "./openai-errors.ts";
 import { isRecord } from "./openai-schema-errors.ts";
 
-/** What the service refuses about the JSON Schema of a function's arguments. `param` is where it stands in the request. */
+/** The service's reasons to reject a function's JSON Schema. `param`: its place in the request. */
 export function functionSchemaViolation(
   name: string,
   parameters: unknown,
@@ -76,7 +76,7 @@ function faultInOne(inner: unknown, context: readonly string[], strict: boolean,
   return undefined;
 }
 
-/** Python's way to write it, which is the service's. */
+/** In Python's notation, which the service uses. */
 function tuple(context: readonly string[]): string {
   const words = context.map((step) => `'${step}'`).join(", ");
   return context.length === 1 ? `(${words},)` : `(${words})`;

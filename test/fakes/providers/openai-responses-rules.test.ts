@@ -24,7 +24,7 @@ async function ask(body: unknown, options: { key?: string; headers?: Record<stri
   return await send(`${server.url}/responses`, { key: server.key, body, ...options });
 }
 
-/** The output of a turn, as a client may send it back. */
+/** A turn's output, as a client can send it back. */
 async function answerOf(turn: Turn, more: Json = {}): Promise<Json[]> {
   const include = ["reasoning.encrypted_content"];
   server.enqueue(turn);
@@ -43,7 +43,7 @@ async function expectAccepted(body: Json): Promise<void> {
   expect([server.requests.at(-1)?.faults, status]).toEqual([[], 200]);
 }
 
-describe("requests that are refused", () => {
+describe("rejected requests", () => {
   const strict = (parameters: Json) => ({ ...base, tools: [tool(parameters, { strict: true })] });
   const effort = (model: string, value: string) => ({ ...base, model, reasoning: { effort: value } });
   const content = (...parts: Json[]) => ({ ...base, input: [{ role: "user", content: parts }] });
@@ -250,12 +250,12 @@ describe("requests that are refused", () => {
   });
 });
 
-describe("reasoning that comes back", () => {
+describe("returned reasoning", () => {
   const turn: Turn = { thinking: ["t"], calls: [{ name: "read", input: {}, id: "call_1" }] };
   const missing = (id: unknown) =>
     `Item '${String(id)}' of type 'reasoning' was provided without its required following item.`;
 
-  test("with its proof and the item that followed it", async () => {
+  test("is accepted with its proof and the item that followed it", async () => {
     const items = await answerOf(turn);
     await expectAccepted({ ...base, input: [user, ...items, output] });
     const second = await answerOf({ redacted: true, text: ["said"] });
@@ -266,7 +266,7 @@ describe("reasoning that comes back", () => {
     await expectAccepted({ ...base, input: [user, ...withoutId, user] });
   });
 
-  test("at another server with the same secret, but at no other", async () => {
+  test("is accepted at another server with the same secret, but at no other", async () => {
     const items = await answerOf(turn);
     await server.close();
     server = await createOpenAIResponsesServer();
@@ -282,7 +282,7 @@ describe("reasoning that comes back", () => {
     });
   });
 
-  test("without its proof, or by reference, it is not found", async () => {
+  test("is not found without its proof, or by reference", async () => {
     const [reasoning, fc] = await answerOf(turn);
     const { encrypted_content: _, ...bare } = reasoning as Json;
     const words = `Item with id '${String(reasoning?.id)}' not found. Items are not persisted when \`store\` is set to false.`;
@@ -292,7 +292,7 @@ describe("reasoning that comes back", () => {
     expect(await errorFor({ ...base, input: [user, reference, fc, output] })).toMatchObject(gone);
   });
 
-  test("with a proof that was changed, or that is another item's", async () => {
+  test("is rejected with a changed proof, or another item's", async () => {
     const [first, fc] = await answerOf(turn);
     const [second] = await answerOf(turn);
     const changed = { ...first, encrypted_content: `${String(first?.encrypted_content).slice(0, -6)}AAAA==` };
@@ -306,7 +306,7 @@ describe("reasoning that comes back", () => {
     );
   });
 
-  test("without the item that followed it", async () => {
+  test("is rejected without the item that followed it", async () => {
     const [reasoning, fc] = await answerOf(turn);
     const other = { ...call, call_id: "call_2" };
     const words = missing(reasoning?.id);
@@ -327,7 +327,7 @@ describe("reasoning that comes back", () => {
     expect((await errorFor({ ...base, input: [user, alone, user] })).message).toBe(missing(alone?.id));
   });
 
-  test("what is stored may come as references, and not without its reasoning", async () => {
+  test("stored items can be references, but not without their reasoning", async () => {
     const items = await answerOf(turn, { store: true });
     const [reasoning, fc] = items;
     const references = items.map(({ id }) => ({ type: "item_reference", id }));
@@ -338,7 +338,7 @@ describe("reasoning that comes back", () => {
     });
   });
 
-  test("a stored answer goes on by its id", async () => {
+  test("a stored answer continues by its id", async () => {
     server.enqueue({ calls: [{ name: "read", input: {}, id: "call_1" }] });
     const first = JSON.parse((await ask({ model: "gpt-5", input: "go" })).text);
     const next = { model: "gpt-5", previous_response_id: first.id };

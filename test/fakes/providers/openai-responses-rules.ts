@@ -6,10 +6,10 @@ import { effortsOf } from "./openai-responses-schema.ts";
 import { isRecord, quoted } from "./openai-schema-errors.ts";
 import type { Follower, ThoughtBox } from "./openai-thoughts.ts";
 
-/** What the server knows of its answers. */
+/** The server's memory of its answers. */
 export interface Issued {
   readonly box: ThoughtBox;
-  /** Items of answers that were stored, by id. */
+  /** Items of stored answers, by id. */
   readonly stored: Map<string, StoredItem>;
   /** All items of a stored conversation, by the id of its last answer. */
   readonly responses: Map<string, readonly InputItem[]>;
@@ -17,13 +17,13 @@ export interface Issued {
 
 export interface StoredItem {
   readonly item: InputItem;
-  /** The reasoning that came right before it. */
+  /** The reasoning right before it. */
   readonly reasoningId: string | undefined;
-  /** Of a reasoning item: what came right after it. */
+  /** The item right after a reasoning item. */
   readonly follower: Follower | undefined;
 }
 
-/** What the service refuses about a request that keeps the schema. */
+/** The service's reasons to reject a request that fits the schema. */
 export function responsesViolations(request: ResponsesRequest, issued: Issued): Violation[] {
   const given = typeof request.input === "string" ? [] : (request.input ?? []);
   return [
@@ -36,7 +36,7 @@ export function responsesViolations(request: ResponsesRequest, issued: Issued): 
   ];
 }
 
-/** What an item reference stands for. */
+/** The item behind a reference. */
 function resolved(item: InputItem, issued: Issued): InputItem {
   if (kindOf(item) !== "item_reference" || !("id" in item) || typeof item.id !== "string") return item;
   return issued.stored.get(item.id)?.item ?? item;

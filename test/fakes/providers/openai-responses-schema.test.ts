@@ -36,7 +36,7 @@ async function expectAccepted(body: Json): Promise<void> {
   expect([server.requests.at(-1)?.faults, status]).toEqual([[], 200]);
 }
 
-describe("requests that are right", () => {
+describe("valid requests", () => {
   const objectSchema = { type: "object", properties: { a: { type: "array", items: { type: "string" } } } };
   test.each<[string, Json]>([
     ["a string", { ...base, input: "hello" }],
@@ -91,7 +91,7 @@ describe("requests that are right", () => {
   ])("%s", async (_name, body) => await expectAccepted(body));
 });
 
-describe("requests that are refused", () => {
+describe("rejected requests", () => {
   const content = (...parts: Json[]) => ({ ...base, input: [{ role: "user", content: parts }] });
   test.each<[string, Json, string, string | null, string | null]>([
     ["no model", { input: "x" }, "Missing required parameter: 'model'.", "model", "missing_required_parameter"],
@@ -191,7 +191,7 @@ describe("requests that are refused", () => {
     expect(server.requests.at(-1)?.faults).toContain(message);
   });
 
-  test("a wrong key is shown with stars, a missing one is asked for", async () => {
+  test("masks a wrong key, and requests a missing one", async () => {
     const wrong = await ask(base, { key: "sk-proj-abcdefghijklmnop" });
     expect([wrong.status, JSON.parse(wrong.text)]).toEqual([
       401,
@@ -209,7 +209,7 @@ describe("requests that are refused", () => {
     expect([missing.status, JSON.parse(missing.text).error.code]).toEqual([401, null]);
   });
 
-  test("an unknown model, another path, another method, another body", async () => {
+  test("rejects an unknown model, another path, another method, another body", async () => {
     expect(await errorFor({ ...base, model: "gpt-9" })).toMatchObject({ status: 404, code: "model_not_found" });
     const key = server.key;
     const elsewhere = await send(`${server.url}/respond`, { key, body: base });

@@ -198,7 +198,7 @@ export type InputContent = z.infer<typeof inputContent>;
 
 const upToHigh = ["low", "medium", "high"];
 
-/** The efforts that a model takes, the first line that fits. A model without a line does not reason. */
+/** The efforts that a model accepts; the first matching line counts. A model without a line does not reason. */
 const effortsByModel: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^gpt-5(\.\d)?-chat-latest/, ["medium"]],
   [/^gpt-5-pro/, ["high"]],

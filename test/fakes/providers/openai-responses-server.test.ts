@@ -50,7 +50,7 @@ function types(events: readonly Json[]): unknown[] {
 }
 
 describe("streams", () => {
-  test("thinking, text and a call, every event whole", async () => {
+  test("streams thinking, text and a call, every event complete", async () => {
     server = await createOpenAIResponsesServer();
     const events = await stream({
       thinking: ["**Plan**\n\n", "Look."],
@@ -184,7 +184,7 @@ describe("streams", () => {
     expect(deltas.map(({ delta }) => delta).join("")).toBe('{"path":"a"}');
   });
 
-  test("what was thought is hidden unless it was asked for", async () => {
+  test("hides thinking unless requested", async () => {
     server = await createOpenAIResponsesServer();
     const { include: _, ...rest } = thoughtful;
     const plain = { ...rest, reasoning: { effort: "low" } };
@@ -194,7 +194,7 @@ describe("streams", () => {
     expect(events[3]).toMatchObject({ type: "response.output_item.done", item: added });
   });
 
-  test("a reasoning item with an empty summary still brings its proof", async () => {
+  test("a reasoning item with an empty summary still has its proof", async () => {
     server = await createOpenAIResponsesServer();
     const events = await stream({ redacted: true, text: ["x"] });
     expect(types(events).slice(2, 4)).toEqual(["response.output_item.added", "response.output_item.done"]);
@@ -211,7 +211,7 @@ describe("streams", () => {
     ]);
   });
 
-  test("parallel calls follow each other, with padding unless it is turned off", async () => {
+  test("parallel calls follow each other, with padding unless disabled", async () => {
     server = await createOpenAIResponsesServer();
     const { stream_options: _, ...padded } = thoughtful;
     const events = await stream(
@@ -270,7 +270,7 @@ describe("streams", () => {
     });
   });
 
-  test("an answer that says nothing, and a prompt that is refused", async () => {
+  test("streams an empty answer, and a refused prompt", async () => {
     server = await createOpenAIResponsesServer();
     const silent = await stream({ text: ["x"], fault: "empty-answer" });
     expect(types(silent)).toEqual(["response.created", "response.in_progress", "response.completed"]);
@@ -282,7 +282,7 @@ describe("streams", () => {
     });
   });
 
-  test("without a stream the answer is the last response alone", async () => {
+  test("without streaming, the answer is only the last response", async () => {
     server = await createOpenAIResponsesServer();
     server.enqueue({ text: ["a", "b"] });
     const answer = await ask({ model: "gpt-4.1", input: "hello" });
@@ -292,7 +292,7 @@ describe("streams", () => {
 });
 
 describe("failures", () => {
-  test("errors inside a stream, in the three shapes that they have", async () => {
+  test("sends errors inside a stream, in all three forms", async () => {
     server = await createOpenAIResponsesServer();
     const failing = (type?: string) =>
       stream({
@@ -322,7 +322,7 @@ describe("failures", () => {
     ]);
   });
 
-  test("a stream that is cut, and one that ends without its end", async () => {
+  test("can cut a stream, and omit its end", async () => {
     server = await createOpenAIResponsesServer();
     server.enqueue({ text: ["x"], fault: { cutAfter: 3 } }, { text: ["x"], fault: { endWithoutFinish: true } });
     const cut = await ask();

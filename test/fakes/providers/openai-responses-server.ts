@@ -9,7 +9,7 @@ import { isRecord, schemaViolations } from "./openai-schema-errors.ts";
 import { createThoughtBox } from "./openai-thoughts.ts";
 
 export interface OpenAIResponsesOptions extends ProviderOptions {
-  /** Servers with other seeds give other ids. */
+  /** Servers with other seeds use other ids. */
   readonly seed?: string;
   /** Servers with other secrets cannot read each other's encrypted thoughts. */
   readonly secret?: string;
@@ -49,7 +49,7 @@ export async function createOpenAIResponsesServer(options: OpenAIResponsesOption
   const ids = createIds(options.seed ?? "openai-responses");
   const box = createThoughtBox(options.secret ?? "openai-responses");
   const issued: Issued = { box, stored: new Map(), responses: new Map() };
-  /** Of the answer that is being planned: an error inside it goes on with its numbers and its response. */
+  /** State of the answer being planned: an error inside it continues its numbers and response. */
   let current: { after: number; failed: (error: Readonly<Record<string, unknown>>) => unknown } | undefined;
 
   const wire: Wire = {

@@ -16,7 +16,7 @@ const createdAt = 1_760_000_000;
 interface Writer {
   readonly events: string[];
   emit(type: string, fields: Json): void;
-  /** The random padding that comes with deltas, unless the request turned it off. */
+  /** The random padding of deltas, unless the request disabled it. */
   padding(): Json;
 }
 
@@ -31,14 +31,14 @@ function createWriter(request: ResponsesRequest, ids: Ids): Writer {
   };
 }
 
-/** The events of one answer, and what the server has to remember of it. */
+/** The events of one answer, and what the server must remember of it. */
 export function renderResponse(
   turn: Turn,
   request: ResponsesRequest,
   issued: Issued,
   ids: Ids,
 ): Rendered & {
-  /** The response object as a failure in the middle shows it. */
+  /** The response object as a mid-stream failure shows it. */
   readonly failed: (error: Json) => Json;
 } {
   const writer = createWriter(request, ids);
@@ -104,7 +104,7 @@ function emitReasoning(
   const id = ids("rs_", 50, hexadecimal);
   const index = 0;
   const where = { item_id: id, output_index: index };
-  // What comes with the start is not whole yet and is no good later; only the one of the end is.
+  // The initial proof is incomplete and later invalid; only the final one counts.
   const encrypted = {
     early: ids("gAAAAAB", 60, base64Url),
     final: issued.box.close({ id, ...(follower === undefined ? {} : { follower }) }),
@@ -129,7 +129,7 @@ function emitReasoning(
   return item;
 }
 
-/** Every part of a real summary begins with its bold title, so that is where a new part begins. */
+/** Every part of a real summary starts with a bold title, so that starts a new part. */
 function summaryParts(deltas: readonly string[]): string[][] {
   const parts: string[][] = [];
   for (const delta of deltas) {
@@ -199,7 +199,7 @@ function emitCall(
   return item;
 }
 
-/** The encrypted thoughts are shown to those who asked for them. */
+/** Encrypted thoughts are sent on request. */
 function shownItem(item: OutputItem, request: ResponsesRequest): Json {
   if (item.type !== "reasoning" || request.include?.includes("reasoning.encrypted_content")) return item;
   const { encrypted_content: _, ...rest } = item;

@@ -5,7 +5,7 @@ import { violation } from "./openai-errors.ts";
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
 
-/** What breaks `schema`, each in the words of the real service. Parse with `reportInput`, so that it can tell what it got. */
+/** Violations of `schema`, each in the real service's words. Parse with `reportInput`, so that it knows the value. */
 export function schemaViolations(error: z.ZodError): Violation[] {
   return error.issues.flatMap((issue) => violationsOf(issue, []));
 }
@@ -94,7 +94,7 @@ function isRootType(issue: Issue): issue is z.core.$ZodIssueInvalidType {
   return issue.code === "invalid_type" && issue.path.length === 0;
 }
 
-/** A fault in a field that says which kind of object this is: the others of that branch tell nothing. */
+/** A fault in a discriminating field: that branch's other faults are irrelevant. */
 function isTag(issue: Issue): boolean {
   if (issue.code === "unrecognized_keys" && issue.path.length === 0) return issue.keys.some((key) => isTagName(key));
   return issue.path.length === 1 && isTagName(issue.path[0]);

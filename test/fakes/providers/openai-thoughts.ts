@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { z } from "zod";
 
-/** The message or call that came right after a reasoning item. */
+/** The message or call right after a reasoning item. */
 const follower = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("message"), id: z.string() }),
   z.strictObject({ type: z.literal("function_call"), callId: z.string() }),
@@ -13,12 +13,12 @@ export type Follower = z.infer<typeof follower>;
 export type Thoughts = z.infer<typeof thoughts>;
 
 /**
- * Makes and reads `encrypted_content`. Everything that the service has to know about a reasoning item is in it, so servers
- * with the same secret read each other's, and a conversation may go on at another one.
+ * Creates and reads `encrypted_content`. It contains everything about a reasoning item, so servers with the same secret
+ * can continue each other's conversations.
  */
 export interface ThoughtBox {
   close(thoughts: Thoughts): string;
-  /** Undefined where it was not made with this secret, or was changed. */
+  /** Undefined if it was made with another secret, or changed. */
   open(encrypted: string): Thoughts | undefined;
 }
 

@@ -5,11 +5,11 @@ export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** Why the answer broke off, where it did. */
+  /** Why the answer broke off, if it did. */
   readonly broken?: string;
 }
 
-/** One plain request on a connection of its own, with the whole answer. Rejects where there is no answer at all. */
+/** One plain request on its own connection, with the whole response. Rejects without any response. */
 export function post(
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -33,7 +33,7 @@ export function post(
   });
 }
 
-/** The events of a server-sent stream: their names, where they have any, and their data as JSON. */
+/** The events of a server-sent stream: their names, if any, and their data as JSON. */
 export function eventsOf(text: string): { event?: string; data: unknown }[] {
   return text
     .split(/\r?\n\r?\n/)

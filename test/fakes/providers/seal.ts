@@ -1,11 +1,11 @@
 import { createHmac } from "node:crypto";
 
 /**
- * Opaque proofs of what a provider said, as thinking signatures are: whoever changes the words or the proof is found out.
- * Servers with the same secret know each other's, as a provider's machines do, so a conversation may go on at another one.
+ * Opaque proofs of a provider's content, such as thinking signatures: changes are detected. Servers with the same
+ * secret accept each other's, like a provider's machines.
  */
 export interface Seal {
-  /** Another proof at every call. */
+  /** A new proof for every call. */
   sign(content: string): string;
   holds(proof: string, content: string): boolean;
 }

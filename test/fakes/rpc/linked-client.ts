@@ -4,38 +4,38 @@ import { noticesIn } from "./wire.ts";
 
 export interface AskOptions {
   readonly id?: string;
-  /** With (true) or without (false) `factoryProtocolVersion`; as the client was made, unless given. */
+  /** With (true) or without (false) `factoryProtocolVersion`; default: as the client was created. */
   readonly later?: boolean;
   readonly meta?: unknown;
 }
 
-/** A client at one end of a linked pair. It knows only the envelope, and keeps every line that came. */
+/** A client at one end of a linked pair. It knows only the envelope, and records every line. */
 export interface LinkedClient {
   readonly received: readonly Received[];
-  /** What was asked, by the ids of the requests. */
+  /** The requests by id. */
   readonly methods: ReadonlyMap<string, string>;
-  /** How many lines have come: what is to be looked at comes after it. */
+  /** Number of lines so far; what a test checks comes after it. */
   readonly mark: number;
   sendRaw(line: string): void;
-  /** Sends without waiting; gives back the id. */
+  /** Sends without waiting; returns the id. */
   ask(method: string, params: unknown, options?: AskOptions): string;
-  /** Resolves with the response, be it a result or an error, also one that names the request only in its data. */
+  /** Resolves with the response, a result or an error, even one that names the request only in its data. */
   request(method: string, params: unknown, options?: AskOptions): Promise<Received>;
   waitFor(holds: (message: Received) => boolean, from?: number): Promise<Received>;
   notice(type: string, from?: number): Promise<Notice>;
   state(newState: string, from?: number): Promise<Notice>;
-  /** The next request of the other side. */
+  /** The next request from the other side. */
   asked(from?: number): Promise<Received & { readonly id: string }>;
   answer(id: string, result: unknown): void;
   answerError(id: string, error: unknown): void;
-  /** Takes no more lines until it is told to read on. */
+  /** Stops reading until told to continue. */
   stopReading(): void;
   readOn(): void;
-  /** Sends no more, and reads what still comes. */
+  /** Sends no more, but reads what still comes. */
   end(): void;
 }
 
-/** `later`: every line carries the version of the protocol. */
+/** `later`: every line has the protocol version. */
 export function createLinkedClient(end: LinkedEnd, { later = true } = {}): LinkedClient {
   const received: Received[] = [];
   const methods = new Map<string, string>();
@@ -126,13 +126,13 @@ export function createLinkedClient(end: LinkedEnd, { later = true } = {}): Linke
   };
 }
 
-/** The request that a response answers, also where only its data says so. */
+/** The request that a response answers, even if only its data names it. */
 export function answeredId({ id, error }: Received): string | undefined {
   if (typeof id === "string") return id;
   return (error?.data as { readonly requestId?: string } | undefined)?.requestId;
 }
 
-/** What came, line by line, in a few words each: whole conversations can be compared. */
+/** The lines in short form, so that whole conversations can be compared. */
 export function storyOf(messages: readonly Received[]): string[] {
   return messages.map((message) => {
     if (message.type === "response")

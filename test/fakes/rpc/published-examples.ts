@@ -1,6 +1,6 @@
 /**
- * The published examples of the protocol's first dialect (0.57), as they are printed: what clients in the world were written
- * after. A text with "..." in it stands for anything.
+ * The published examples of the protocol's first dialect (0.57), verbatim: existing clients were written after them.
+ * "..." in a text matches anything.
  */
 export type Example = Readonly<Record<string, unknown>>;
 
@@ -41,7 +41,7 @@ const permissionId = "1887395f-fcc3-4703-ac35-349cccca8a1f";
 const questionId = "52e74dee-c6a9-4325-ab2a-e304c3b2f818";
 const planId = "db9be483-...";
 
-/** What the client sends. */
+/** The client's messages. */
 export const fromClient = {
   unknownMethod: request("1", "...", {}),
   initialize: request("1", "droid.initialize_session", {
@@ -123,7 +123,7 @@ const twoPlans = {
   optionNames,
 };
 
-/** What the model calls in the examples. */
+/** The model's calls in the examples. */
 export const calls = {
   execute: { id: "call_bn6NsLqIO1ofhyKmSHzSQcKL", name: "Execute", input: allowed },
   ask: {
@@ -136,7 +136,7 @@ export const calls = {
     name: "Execute",
     input: { command: "pwd", timeout: 60, riskLevel: "low", riskLevelReason: "..." },
   },
-  /** Prints what the example's `ls` printed, on whatever system. */
+  /** Prints what the example's `ls` printed, on any system. */
   failing: {
     id: "call_pBVrZ7Yu9CmyipHlA4ZSJJ5m",
     name: "Execute",
@@ -149,7 +149,7 @@ export const calls = {
   twoPlans: { id: "functions.ExitSpecMode:1", name: "ExitSpecMode", input: twoPlans },
 } as const;
 
-/** What the program sends. */
+/** The program's messages. */
 export const fromServer = {
   success: answer("2", {}),
   settingsTaken: answer("3", {}),
@@ -338,7 +338,7 @@ export const fromServer = {
   }),
 } as const;
 
-/** What this program never sends: MCP servers are not connected yet, so none of them can want a sign-in. */
+/** Never sent by this program: MCP servers are not connected yet, so none can request a sign-in. */
 export const neverSent = notification({
   type: "mcp_auth_required",
   serverName: "linear",

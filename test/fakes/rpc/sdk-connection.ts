@@ -1,4 +1,4 @@
-/** What the two levels of an SDK share: requests with a time limit, and handlers for what the program asks. */
+/** Shared by both levels of an SDK: requests with a time limit, and handlers for the program's requests. */
 import type { Exit, Notice, Received, Wire } from "./wire.ts";
 import { noticesIn } from "./wire.ts";
 
@@ -49,24 +49,24 @@ export class SdkError extends Error {
   }
 }
 
-/** One turn as a client saw it. */
+/** One turn as seen by a client. */
 export interface SdkTurn {
   readonly outcome: "success" | "interrupted" | "error_during_execution" | "error_structured_output";
   readonly text: string;
   readonly notices: readonly Notice[];
-  /** Of the first `error`. */
+  /** From the first `error`. */
   readonly error?: string;
-  /** Of `agent_turn_completed`; only the high level looks at it. */
+  /** From `agent_turn_completed`; only the high level uses it. */
   readonly usage?: Payload;
 }
 
-/** A client with the habits of one level. */
+/** A client with one level's behaviour. */
 export interface SdkClient {
   readonly level: "low" | "high";
   readonly wire: Wire;
   readonly handlers: Handlers;
   sessionId(): string;
-  /** As the client keeps them: what was answered, and what was told since. */
+  /** As the client keeps them: the response, and later changes. */
   settings(): Payload;
   open(params?: Payload): Promise<Payload>;
   resume(sessionId: string, params?: Payload): Promise<Payload>;
@@ -81,11 +81,11 @@ export interface SdkClient {
 
 export interface ClientOptions {
   readonly cwd: string;
-  /** Of one request; the SDKs wait for 30 seconds. */
+  /** Limit for one request; the SDKs wait for 30 seconds. */
   readonly timeoutMs?: number;
 }
 
-/** The result, or what an SDK throws instead. */
+/** The result, or the SDK's exception. */
 export async function call(wire: Wire, method: string, params: Payload, timeoutMs = 10_000): Promise<Payload> {
   const { result, error } = await wire.request(method, params, { patienceMs: timeoutMs });
   if (result !== undefined) return result;
@@ -101,14 +101,14 @@ function kindOf(method: string, { code, message }: { code: number; message: stri
   return "rpc";
 }
 
-/** Calls `handle` for every request of the program, until the returned function is called. */
+/** Calls `handle` for every request from the program, until the returned function is called. */
 export function onServerRequest(wire: Wire, handle: (request: Received) => Promise<void>): () => void {
   return wire.subscribe((message) => {
     if (message.type === "request") void handle(message);
   });
 }
 
-/** What a handler decided, as the result that goes back. Without a handler: no. */
+/** A handler's decision as the result to send. Without a handler: no. */
 export async function decide(request: Received, handlers: Handlers): Promise<Payload> {
   if (request.method === "droid.ask_user") {
     const asked = request.params as AskUserRequest;
@@ -123,7 +123,7 @@ export async function decide(request: Received, handlers: Handlers): Promise<Pay
   return typeof chosen === "string" ? { selectedOption: chosen } : chosen;
 }
 
-/** The text of the last message of the assistant, or of the deltas when there is none. */
+/** The text of the assistant's last message, or of the deltas without one. */
 export function textOf(notices: readonly Notice[]): string {
   const last = notices
     .filter(({ type }) => type === "create_message")
@@ -141,12 +141,12 @@ export function firstError(notices: readonly Notice[]): string | undefined {
   return found === undefined ? undefined : String(found.message);
 }
 
-/** What was notified from a place on, up to and with the message `last`. */
+/** The notifications from a position on, up to and including the message `last`. */
 export function noticesUpTo(wire: Wire, from: number, last: Received): readonly Notice[] {
   return noticesIn(wire.received.slice(from, wire.received.indexOf(last, from) + 1));
 }
 
-/** The settings as a client keeps them: null takes away what it stands for. */
+/** The settings as a client keeps them: null removes one. */
 export function merged(settings: Payload, changes: Payload): Payload {
   return Object.fromEntries(Object.entries({ ...settings, ...changes }).filter(([, value]) => value !== null));
 }

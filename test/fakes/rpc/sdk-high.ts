@@ -1,4 +1,4 @@
-/** The habits of an SDK's high level: turns with an id of their own, everything validated, a session that is closed. */
+/** An SDK's high level: turns with their own ids, everything validated, a session that is closed. */
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import type { Bench } from "../../e2e/tinman.ts";
@@ -99,7 +99,7 @@ export function openHighClient(bench: Bench, options: ClientOptions & WireOption
   };
 }
 
-/** Never an error: what cannot be understood, or was not offered, is a no. */
+/** Never an error: anything unclear or not offered means no. */
 async function decided(request: Received, handlers: Handlers): Promise<Payload> {
   const no = request.method === "droid.ask_user" ? { cancelled: true, answers: [] } : { selectedOption: "cancel" };
   if (strict.serverRequest(request).length > 0) return no;
@@ -113,7 +113,7 @@ async function decided(request: Received, handlers: Handlers): Promise<Payload> 
   }
 }
 
-/** The end of this turn, or a message that makes it impossible to go on. */
+/** The end of this turn, or a message that makes continuing impossible. */
 function endOf(turnId: string): (message: Received) => boolean {
   return ({ params }) => {
     const notice = params?.notification;

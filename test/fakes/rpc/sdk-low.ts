@@ -1,4 +1,4 @@
-/** The habits of an SDK's low level: a turn is over at "idle" after it was busy, and closing is closing the pipe. */
+/** An SDK's low level: a turn ends at "idle" after "busy", and closing means closing the pipe. */
 import type { Bench } from "../../e2e/tinman.ts";
 import type { ClientOptions, Handlers, Payload, SdkClient } from "./sdk-connection.ts";
 import { call, decide, firstError, merged, noticesUpTo, onServerRequest, textOf } from "./sdk-connection.ts";
@@ -81,7 +81,7 @@ export function openLowClient(bench: Bench, options: ClientOptions & WireOptions
   };
 }
 
-/** An idle that comes before anything was done belongs to something else. */
+/** An idle before any activity belongs to something else. */
 function idleAfterBusy(): (message: Received) => boolean {
   let busy = false;
   return ({ params }) => {

@@ -1,6 +1,6 @@
 /**
- * The order on the wire. No SDK throws away what comes twice, and each of them stops listening at its own last message, so
- * these are the rules that every connection keeps from its first line to its last.
+ * Rules for the order of messages on every connection. No SDK drops repeated messages, and each stops listening at its
+ * own last message.
  */
 import type { Received } from "./wire.ts";
 
@@ -113,12 +113,12 @@ export function orderFaults(
   return faults;
 }
 
-/** A client that uses an id twice gets two answers to it. */
+/** A client that uses an id twice gets two responses. */
 function duplicatesOf(sent: readonly Readonly<Record<string, unknown>>[], id: unknown): boolean {
   return sent.filter((message) => message.type === "request" && message.id === id).length > 1;
 }
 
-/** The requests that were never answered. */
+/** The requests without a response. */
 export function unanswered(
   received: readonly Received[],
   sent: readonly Readonly<Record<string, unknown>>[],

@@ -54,7 +54,7 @@ const faultsOf = (received: Received): readonly string[] =>
 const without = <T extends object>(value: T, key: keyof T): object =>
   Object.fromEntries(Object.entries(value).filter(([name]) => name !== key));
 
-describe("what the SDKs do not take", () => {
+describe("messages that the SDKs reject", () => {
   const end = { type: "agent_turn_completed", reason: "completed", turnId: "t" };
   const failure = { type: "error", message: "no", errorType: "Error", timestamp: "2026-01-01T00:00:00.000Z" };
   const said = (changes: object): Received => notified({ type: "create_message", message: { ...message, ...changes } });
@@ -142,13 +142,13 @@ describe("what the SDKs do not take", () => {
     ]);
   });
 
-  test("a response to nothing, and a message of no type", () => {
+  test("a response to no request, and a message without a type", () => {
     const faults = checkAll([{ ...initialized({}), id: "2" }, { ...envelope }], sent);
     expect(faults.map((fault) => fault.slice(0, 20))).toEqual(["a response to nothin", "type undefined is dr"]);
   });
 });
 
-test("what the SDKs take: additions, unknown types, bare results, older levels of older clients", () => {
+test("accepts what the SDKs accept: additions, unknown types, bare results, older levels of older clients", () => {
   const taken = [
     initialized({ availableModels: [{ ...model, more: 1 }], more: true }),
     notified({ type: "something_new", whatever: [] }),
@@ -172,7 +172,7 @@ describe("the order", () => {
   const busy = state("streaming_assistant_message");
   const right = [busy, delta("H"), delta("i"), said, tokens, end, state("idle")];
 
-  test("of a turn that is right", () => {
+  test("of a valid turn", () => {
     expect(orderFaults(right, sent)).toEqual([]);
   });
 
@@ -198,7 +198,7 @@ describe("the order", () => {
     expect(orderFaults(received, sent)).toEqual([expect.stringMatching(fault)]);
   });
 
-  test("finds what was never answered", () => {
+  test("finds unanswered requests", () => {
     expect(unanswered([], sent)).toEqual(["droid.initialize_session"]);
     expect(unanswered([initialized({})], sent)).toEqual([]);
   });

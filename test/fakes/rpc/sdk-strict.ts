@@ -1,4 +1,4 @@
-/** What the public SDKs insist on, message by message. */
+/** What the public SDKs require, message by message. */
 import { z } from "zod";
 import { noticePayloads } from "./strict-notices.ts";
 import { serverRequests } from "./strict-requests.ts";
@@ -79,17 +79,17 @@ function createStrict(level: z.ZodType): Strict {
   };
 }
 
-/** For today's SDKs. */
+/** For current SDKs. */
 export const strict = createStrict(laterLevel);
-/** The same for clients whose level words are the older ones. */
+/** The same for clients with the older words for levels. */
 export const strictOld = createStrict(oldLevel);
 
 export interface CheckOptions {
-  /** The client speaks the older level words. */
+  /** The client uses the older words for levels. */
   readonly old?: boolean;
 }
 
-/** Everything that an SDK would not take, of what came in answer to what was sent. */
+/** Everything that an SDK would reject in the responses to what was sent. */
 export function checkAll(
   received: readonly Received[],
   sent: readonly Readonly<Record<string, unknown>>[],

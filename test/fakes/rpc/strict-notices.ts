@@ -1,4 +1,4 @@
-/** Payloads of `droid.session_notification` by type. A type that is not here is passed over by the SDKs. */
+/** Payloads of `droid.session_notification` by type. The SDKs skip unknown types. */
 import { z } from "zod";
 import {
   amount,

@@ -1,4 +1,4 @@
-/** The objects inside of messages. Fields beyond these are welcome to the SDKs; a wrong one of these is not. */
+/** The objects inside messages. The SDKs accept additional fields, but no invalid known ones. */
 import { z } from "zod";
 import * as words from "./strict-words.ts";
 
@@ -137,7 +137,7 @@ export const settings = (level: z.ZodType) =>
     ...toolIds,
   });
 
-/** Null clears what it stands for. */
+/** Null clears it. */
 export const changedSettings = (level: z.ZodType) =>
   z.looseObject({
     modelId: text.optional(),
@@ -175,7 +175,7 @@ export const model = z.looseObject({
 });
 
 export const gitRepo = z.looseObject({ owner: text.optional(), repoName: text });
-/** Which kind of server it is shows in its keys: `type` is not echoed. */
+/** The keys show the kind of server, because `type` is not echoed. */
 export const mcpConfig = z.union([
   z.looseObject({
     name: text,

@@ -1,4 +1,4 @@
-/** What the program asks of its client. The high level of the SDKs answers "cancel" to a request that is not like this. */
+/** The program's requests to its client. The SDKs' high level answers "cancel" to any other request. */
 import { z } from "zod";
 import { anyObject, count, flag, text, texts, toolUse } from "./strict-objects.ts";
 import { outcome } from "./strict-words.ts";

@@ -1,4 +1,4 @@
-/** The closed lists of words of the public SDKs: a word outside of its list makes the whole message invalid there. */
+/** The public SDKs' closed enumerations: any other word makes the whole message invalid. */
 import { z } from "zod";
 
 export const outcome = z.enum([
@@ -69,7 +69,7 @@ export const toolPhase = z.enum([
 ]);
 
 export const interactionMode = z.enum(["auto", "spec", "agi"]);
-/** The level words of today's SDKs, and those of clients from before them. */
+/** The levels of current SDKs, and those of older clients. */
 export const laterLevel = z.enum(["off", "low", "medium", "high"]);
 export const oldLevel = z.enum(["normal", "auto-low", "auto-medium", "auto-high", "spec"]);
 export const autonomyMode = z.enum(["normal", "spec", "auto-low", "auto-medium", "auto-high"]);

@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import type { Bench, RunOptions } from "../../e2e/tinman.ts";
 import { withoutOfflineLine } from "../../e2e/tinman.ts";
 
-/** What is inside `params.notification`. */
+/** The content of `params.notification`. */
 export interface Notice extends Readonly<Record<string, unknown>> {
   readonly type: string;
 }
 
-/** A line of the program, as it came. Nothing but "one JSON object" is known of it. */
+/** A line of the program, unchanged. It is known only to be one JSON object. */
 export interface Received extends Readonly<Record<string, unknown>> {
   readonly type?: string;
   readonly id?: string | null;
@@ -28,11 +28,11 @@ export interface WireOptions extends RunOptions {
   readonly command?: readonly string[];
   /** After the two formats. */
   readonly args?: readonly string[];
-  /** Sent as `factoryProtocolVersion` with everything, unless a request says otherwise. */
+  /** Sent as `factoryProtocolVersion` with every message, unless a request overrides it. */
   readonly protocolVersion?: string;
-  /** How long anything may take to come. */
+  /** Time limit for anything to arrive. */
   readonly patienceMs?: number;
-  /** Keeps nothing of what came: only who listens hears of it. */
+  /** Records nothing; only listeners get messages. */
   readonly forgets?: boolean;
 }
 
@@ -44,7 +44,7 @@ export interface RequestOptions {
   readonly patienceMs?: number;
 }
 
-/** A client that knows only the framing: it sends what it is told, and keeps every line that comes. */
+/** A client that knows only the framing: it sends what it is given, and records every line. */
 export interface Wire {
   readonly received: readonly Received[];
   readonly sent: readonly Readonly<Record<string, unknown>>[];
@@ -52,20 +52,20 @@ export interface Wire {
   send(message: object): void;
   /** In one write. */
   sendRaw(text: string | Uint8Array): void;
-  /** Resolves with the response, be it a result or an error. A response without an id belongs to no request. */
+  /** Resolves with the response, a result or an error. A response without an id belongs to no request. */
   request(method: string, params: object, options?: RequestOptions): Promise<Received>;
-  /** The first message at or behind the place `from` for which it holds, in the past or to come. */
+  /** The first matching message at or after position `from`, past or future. */
   waitFor(holds: (message: Received) => boolean, what: string, from?: number): Promise<Received>;
   waitForNotice(type: string, from?: number, more?: Readonly<Record<string, unknown>>): Promise<Notice>;
   answer(request: Received, result: object): void;
   answerError(request: Received, error: object): void;
-  /** Called with every message from now on; the returned function ends that. */
+  /** Called with every message from now on. Returns an unsubscribe function. */
   subscribe(listener: (message: Received) => void): () => void;
   eof(): void;
-  /** Reads no more of what the program says: it writes to nobody from now on. */
+  /** Stops reading, so the program writes to a full pipe. */
   hangUp(): void;
   kill(signal: NodeJS.Signals): void;
-  /** Resolves when the program is gone; rejects when it does not go (it is killed then), or wrote what is no JSON object. */
+  /** Resolves when the program is gone; rejects if it stays (it is killed then), or wrote anything but JSON objects. */
   exit(): Promise<Exit>;
 }
 
@@ -81,7 +81,7 @@ export function openWire(bench: Bench, options: WireOptions = {}): Wire {
   const received: Received[] = [];
   const sent: Record<string, unknown>[] = [];
   const listeners = new Set<(message: Received) => void>();
-  /** Told when nothing more will come, or when what came is no protocol. */
+  /** Called when nothing more will come, or after a protocol violation. */
   const givingUp = new Set<(why: string) => void>();
   let faults: string | undefined;
   let over: string | undefined;
@@ -111,7 +111,7 @@ export function openWire(bench: Bench, options: WireOptions = {}): Wire {
   stderr.on("data", (text: string) => {
     errors += text;
   });
-  // A program that has gone is found out by its exit.
+  // An ended program is detected by its exit.
   stdin.on("error", () => undefined);
   const closed = new Promise<Exit>((resolve) => {
     child.on("error", (error) => giveUp(error.message));

@@ -1,4 +1,4 @@
-/** A frame of `/ws`, read as little as possible. */
+/** A frame of `/ws`, parsed as little as possible. */
 export type Frame = {
   readonly id?: unknown;
   readonly method?: string;
@@ -10,25 +10,25 @@ export type Frame = {
 export interface FollowedAnswer {
   text: string;
   messageId: string | undefined;
-  /** How it ended, as often as it was told. */
+  /** How it ended, once per report. */
   readonly ends: string[];
 }
 
 /**
- * A client of one session that knows the rules of the API and nothing else: a chunk stands at its offset and takes the place of
- * what was there, numbers rise, and after a lost connection it asks for what comes after the last number that it has seen.
+ * A client of one session that knows only the API's rules: a chunk replaces the text at its offset, numbers rise, and
+ * after a lost connection it resumes after the last number it saw.
  */
 export class Follower {
-  /** By their turns. */
+  /** By turn. */
   readonly answers = new Map<string, FollowedAnswer>();
-  /** Messages that were accepted, its own and those of others. */
+  /** Accepted messages, its own and others'. */
   readonly accepted = new Set<string>();
-  /** Messages that were dropped. */
+  /** Dropped messages. */
   readonly discarded: string[] = [];
   /** Calls that it should answer. */
   readonly calls = new Map<string, { readonly toolName: string }>();
   readonly faults: string[] = [];
-  /** What it saw of the durable: name and number. */
+  /** The durable events it saw: name and number. */
   readonly told: (readonly [method: string, seq: number])[] = [];
   lastSeq = 0;
   isStopped = false;
@@ -66,7 +66,7 @@ export class Follower {
     if (answer.ends.length > 0) this.faults.push(`a chunk after the end of ${key}`);
     const at = Number(offset);
     if (at > answer.text.length) this.faults.push(`a gap in ${key}: ${at} after ${answer.text.length}`);
-    // Only what a dead server had not kept may be taken back at the end.
+    // At the end, only text that a dead server had not stored can be taken back.
     const mayShorten = snapshot === true || (isFinal === true && reason === "interrupted");
     if (at < answer.text.length && !mayShorten) this.faults.push(`a repeat in ${key}: ${at} of ${answer.text.length}`);
     answer.text = answer.text.slice(0, at) + String(chunk);

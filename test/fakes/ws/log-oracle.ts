@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /*
- * What clients of `/ws` must be told of a session, from its log as docs/sessions.md describes it. On purpose it uses nothing of
- * what the server itself reads its logs with.
+ * What clients of `/ws` must get from a session, according to its log and docs/sessions.md. Deliberately shares no code
+ * with the server.
  */
 
 export interface Line {
@@ -21,18 +21,18 @@ export interface Line {
 }
 
 export interface Logged {
-  /** Name and number of everything that a client is told which begins at the beginning. */
+  /** Name and number of every event that a client gets when it starts from the beginning. */
   readonly told: (readonly [method: string, seq: number])[];
   readonly accepted: string[];
   readonly discarded: string[];
-  /** Accepted, and no turn has begun with it. */
+  /** Accepted, but no turn has begun with it. */
   readonly waiting: string[];
   readonly answers: Map<string, { text: string; messageId: string | undefined; ends: string[] }>;
   readonly isDense: boolean;
   readonly lastType: string;
 }
 
-/** Where the log is; a session has one. */
+/** The log's location; a session has one. */
 export function logFile(home: string, sessionId: string): string {
   const folders = readdirSync(join(home, "sessions"));
   const found = folders.flatMap((folder) => {
@@ -109,7 +109,7 @@ function endOf({ reason, failure, cause }: Line): string {
   return cause === "process_ended" ? "interrupted" : "cancelled";
 }
 
-/** A line that was not written to its end is passed over. */
+/** Skips a line that was not written completely. */
 function whole(text: string): Line[] {
   try {
     return [JSON.parse(text) as Line];

@@ -8,25 +8,25 @@ import type { Bench } from "../../e2e/tinman.ts";
 import type { Frame } from "./follower.ts";
 
 export interface ServeGiven {
-  /** As `-m` takes it. */
+  /** As for `-m`. */
   readonly model?: string;
   readonly config?: object;
-  /** Tokens are asked for: the machine's own, and those of the configuration. */
+  /** Tokens are required: the machine's own, and those of the configuration. */
   readonly auth?: boolean;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** `tinman serve` as it is built. */
+/** The built `tinman serve`. */
 export interface Program {
   readonly pid: number;
   readonly url: string;
-  /** What it has logged so far. */
+  /** The log so far. */
   log(): readonly Record<string, unknown>[];
   stderr(): string;
   connect(options?: { readonly path?: string; readonly token?: string }): Promise<SocketClient>;
   get(path: string, token?: string): Promise<{ readonly code: number; readonly body: string }>;
-  /** Bytes of memory that it takes. */
+  /** Its memory in bytes. */
   memory(): Promise<number>;
   kill(signal: NodeJS.Signals): void;
   readonly exit: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
@@ -34,7 +34,7 @@ export interface Program {
 
 let configs = 0;
 
-/** Rejects with what it said when it ends instead of listening. */
+/** Rejects with its output if it ends instead of listening. */
 export async function startProgram(bench: Bench, given: ServeGiven = {}): Promise<Program> {
   const { model, config, auth = false, args = [], env = {} } = given;
   configs += 1;
@@ -93,15 +93,15 @@ async function listening(child: ChildProcess, exit: Promise<unknown>, stderr: ()
   return url;
 }
 
-/** A client that keeps what comes, in order. */
+/** A client that records frames in order. */
 export interface SocketClient {
   readonly socket: WebSocket;
   readonly frames: Frame[];
   raw(data: string | Buffer): void;
   request(method: string, params?: unknown): Promise<Frame>;
-  /** Resolves with the next frame that holds and that no call of this has given before. */
+  /** Resolves with the next matching frame not yet returned by an earlier call. */
   until(holds: (frame: Frame) => boolean): Promise<Frame>;
-  /** Told of every frame. */
+  /** Called with every frame. */
   onFrame(listener: (frame: Frame) => void): void;
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
 }
@@ -178,11 +178,11 @@ export function userOf(name: string, role: "admin" | "user" | "viewer"): { entry
   return { token, entry: { name, role, tokens: [`sha256:${hash}`] } };
 }
 
-/** What is nobody's business but the operator's. */
+/** Information for the operator only. */
 const internals =
   /\.jsonl|node_modules|node:internal|dist\/|\n\s+at |ENOSPC|EACCES|ENOENT|EROFS|EFBIG|EISDIR|AgentError|ZodError|TypeError|SyntaxError|RangeError|Refusal/;
 
-/** Of everything that a client was told: what it should not have been. */
+/** What clients received but should not have. */
 export function leaksIn(frames: readonly Frame[], ...words: readonly string[]): string[] {
   return frames
     .map((frame) => JSON.stringify(frame))

@@ -1,4 +1,4 @@
-// The time of day jumps back and ahead while the program looks at it. FAULT_CLOCK is a number from which the jumps are drawn.
+// Makes the time of day jump back and ahead. FAULT_CLOCK is the seed of the jumps.
 let state = Number(process.env.FAULT_CLOCK) >>> 0;
 const draw = () => {
   state = (Math.imul(state, 1664525) + 1013904223) >>> 0;

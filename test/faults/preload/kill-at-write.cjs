@@ -1,4 +1,4 @@
-// Ends the process as `kill -9` does, at one of its writes: FAULT_AT is "<which> before|torn|after".
+// Ends the process like `kill -9`, at one of its writes: FAULT_AT is "<which> before|torn|after".
 const { promises, writeSync } = require("node:fs");
 
 const [which, place] = (process.env.FAULT_AT ?? "").split(" ");

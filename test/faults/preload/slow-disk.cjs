@@ -1,5 +1,5 @@
-// Every write, sync and opening takes a drawn time before it happens. FAULT_DISK is "<number to draw from> <least ms> <most ms>";
-// FAULT_TRACE names a file that is told of everything that has happened, in order.
+// Delays every write, sync and open by a random time. FAULT_DISK is "<seed> <least ms> <most ms>"; FAULT_TRACE names a
+// file that records all of them in order.
 const fs = require("node:fs");
 
 const [from = "0", least = "20", most = "200"] = (process.env.FAULT_DISK ?? "").split(" ");

@@ -20,7 +20,7 @@ import { thatStay } from "../../e2e/processes.ts";
 import type { Bench } from "../../e2e/tinman.ts";
 import { createWireChecker, type Side } from "./acp-schema.ts";
 
-/** Our own engine, and the same program behind the adapter: whatever holds for one holds for the other. */
+/** Our own engine, and the same program behind the adapter: the same rules hold for both. */
 export const sources = ["agent", "adapter"] as const;
 export type Source = (typeof sources)[number];
 
@@ -28,13 +28,13 @@ export interface EditorOptions {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly capabilities?: ClientCapabilities;
-  /** Nothing is said at first: not even hello. */
+  /** Nothing is sent at first, not even `initialize`. */
   readonly isSilent?: boolean;
-  /** Instead of `acp`, and of what chooses the backend. */
+  /** Instead of `acp` and the choice of the backend. */
   readonly command?: readonly string[];
 }
 
-/** A message as it was on the wire. */
+/** A message as on the wire. */
 export interface Line extends Readonly<Record<string, unknown>> {
   readonly id?: string | number | null;
   readonly method?: string;
@@ -53,28 +53,28 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** An editor with the official client in it. Every line of both directions is held against the schema of the protocol. */
+/** An editor based on the official client. Every line in both directions is checked against the protocol's schema. */
 export interface Editor {
   readonly agent: ClientContext;
   readonly hello: InitializeResponse;
   readonly lines: readonly { readonly from: Side; readonly message: Line }[];
-  /** What was wrong on the wire. */
+  /** Faults on the wire. */
   readonly faults: readonly string[];
   readonly permissions: readonly RequestPermissionRequest[];
   readonly elicitations: readonly CreateElicitationRequest[];
-  /** How the next requests are answered. Who is not told says `cancelled`, or `cancel`. */
+  /** How the next requests are answered. Default: `cancelled`, or `cancel`. */
   permit: Permit;
   elicit: Elicit;
   open(cwd?: string): Promise<Conversation>;
-  /** Of a session that is open, or about to be. */
+  /** For a session that is open or opening. */
   conversation(id: string): Conversation;
-  /** A request past the library, which hides some answers and sends nothing that is wrong. */
+  /** A request past the library, which hides some responses and sends nothing invalid. */
   raw(method: string, params?: unknown): Promise<Line>;
   sendRaw(text: string): void;
-  /** The first line of the agent at or behind a place, in the past or to come. */
+  /** The agent's first line at or after a position, past or future. */
   line(holds: (message: Line) => boolean, from?: number): Promise<Line>;
   kill(signal: NodeJS.Signals): void;
-  /** Closes its end, sees the agent go, and that nothing is left of it. */
+  /** Disconnects, waits for the agent's exit, and checks that nothing is left of it. */
   close(): Promise<Ended>;
   /** Resolves when the agent is gone, for whatever reason. */
   ended(): Promise<Ended>;
@@ -83,19 +83,19 @@ export interface Editor {
 export interface Conversation {
   readonly id: string;
   readonly state: NewSessionResponse;
-  /** All that it was told so far. */
+  /** All updates so far. */
   readonly updates: readonly SessionUpdate[];
   prompt(input: string | ContentBlock[]): Promise<Turn>;
-  /** Any other request about it, and what was told between it and its answer. */
+  /** Any other request about it, with the updates before its response. */
   request(method: string, params?: object): Promise<Answered>;
   cancel(): Promise<void>;
-  /** The first update at or behind a place, in the past or to come. */
+  /** The first update at or after a position, past or future. */
   update(holds: (update: SessionUpdate) => boolean, from?: number): Promise<SessionUpdate>;
 }
 
 export interface Turn {
   readonly response: PromptResponse;
-  /** What was told between the prompt and its answer. */
+  /** The updates between the prompt and its response. */
   readonly updates: readonly SessionUpdate[];
 }
 
@@ -174,7 +174,7 @@ export async function openEditor(source: Source, bench: Bench, options: EditorOp
     });
   });
 
-  /** Looked for again whenever something comes. */
+  /** Checked again whenever something arrives. */
   function found<T>(look: () => T | undefined, what: string): Promise<T> {
     return new Promise((resolve, reject) => {
       const stop = (): void => {
@@ -199,7 +199,7 @@ export async function openEditor(source: Source, bench: Bench, options: EditorOp
     });
   }
 
-  /** What a session was told between a request and its answer, as they stand on the wire. */
+  /** A session's updates between a request and its response, as on the wire. */
   function answeredBehind(from: number, method: string, sessionId: string): readonly SessionUpdate[] {
     const asked = lines.findIndex(
       ({ from: side, message }, place) =>
@@ -324,7 +324,7 @@ export async function openEditor(source: Source, bench: Bench, options: EditorOp
   return Object.assign(editor, { hello });
 }
 
-/** What a request was refused with. */
+/** The error of a rejected request. */
 export async function refusal(request: Promise<unknown>): Promise<{ readonly code: number; readonly message: string }> {
   const outcome = await request.then(
     (value) => new Error(`It was answered: ${JSON.stringify(value)}`),
@@ -334,7 +334,7 @@ export async function refusal(request: Promise<unknown>): Promise<{ readonly cod
   throw outcome;
 }
 
-/** What was told of one kind. */
+/** Updates of one kind. */
 export function only<K extends SessionUpdate["sessionUpdate"]>(
   updates: readonly SessionUpdate[],
   kind: K,
@@ -342,7 +342,7 @@ export function only<K extends SessionUpdate["sessionUpdate"]>(
   return updates.filter((each) => each.sessionUpdate === kind) as Extract<SessionUpdate, { sessionUpdate: K }>[];
 }
 
-/** What the agent said, or thought, as one text. */
+/** The agent's text or thoughts, joined. */
 export function textOf(
   updates: readonly SessionUpdate[],
   kind: "agent_message_chunk" | "agent_thought_chunk" | "user_message_chunk" = "agent_message_chunk",

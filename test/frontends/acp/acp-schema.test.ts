@@ -9,7 +9,7 @@ const update = (content: object): object => ({
 const call = { sessionUpdate: "tool_call", toolCallId: "c", title: "t" };
 const ask = (id: number, method: string, params: object): object => ({ jsonrpc: "2.0", id, method, params });
 
-describe("what is wrong on the wire is seen", () => {
+describe("detects faults on the wire", () => {
   test.each<[string, Side, object, RegExp]>([
     ["another version", "agent", { ...update(call), jsonrpc: "1.0" }, /JSON-RPC 2\.0/],
     ["a key beside the message", "agent", { ...update(call), type: "notification" }, /it has type/],
@@ -31,13 +31,13 @@ describe("what is wrong on the wire is seen", () => {
     expect(createWireChecker().fault(from, message)).toMatch(words);
   });
 
-  test("an answer is that of its request", () => {
+  test("a response is checked against its request", () => {
     const checker = createWireChecker();
     expect(checker.fault("client", ask(1, "session/new", { cwd: "/", mcpServers: [] }))).toBeUndefined();
     expect(checker.fault("agent", { jsonrpc: "2.0", id: 1, result: { stopReason: "end_turn" } })).toMatch(/sessionId/);
   });
 
-  test("a second answer to a request", () => {
+  test("detects a second response to a request", () => {
     const checker = createWireChecker();
     const answer = { jsonrpc: "2.0", id: 1, result: { sessionId: "s" } };
     checker.fault("client", ask(1, "session/new", { cwd: "/", mcpServers: [] }));
@@ -48,7 +48,7 @@ describe("what is wrong on the wire is seen", () => {
   });
 });
 
-test("what is right passes, whatever a tool was given", () => {
+test("valid messages pass, whatever a tool was given", () => {
   const checker = createWireChecker();
   const raw = { rawInput: { any: [{ thing: 1 }] }, _meta: { own: true } };
   const diff = { type: "diff", path: "/a", oldText: null, newText: "x" };

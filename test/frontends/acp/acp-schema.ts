@@ -3,14 +3,14 @@ import { createRequire } from "node:module";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 
 /*
- * Every message of a conversation, held against the schema that the official library ships. That schema lets unknown keys
- * pass, so that it can grow; here they are faults, because who sends them means something that nobody reads.
+ * Checks every message against the schema shipped with the official library. That schema allows unknown keys, so that
+ * it can grow; here they are faults, because no client reads them.
  */
 
 export type Side = "client" | "agent";
 
 export interface WireChecker {
-  /** What is wrong with a message, in words; `undefined` when nothing is. Requests are remembered until they are answered. */
+  /** A message's faults, or `undefined`. Requests are remembered until they are answered. */
   fault(from: Side, message: unknown): string | undefined;
 }
 
@@ -22,11 +22,11 @@ interface Message extends Readonly<Record<string, unknown>> {
 type Json = Readonly<Record<string, unknown>>;
 type Kind = "Request" | "Response" | "Notification";
 
-/** The one method that is settled nowhere, and the one that the schema has no more. */
+/** The one method specified nowhere, and the one removed from the schema. */
 const unstable = "session/fork";
 const legacy = "session/set_model";
 
-/** What the stable schema does not know, and older or newer clients do: it is taken out before the rest is looked at. */
+/** Parts that the stable schema lacks, but older or newer clients have: removed before the check. */
 const extras: Readonly<Record<string, (result: Json) => Json>> = {
   initialize: (result) => {
     const capabilities = result.agentCapabilities as { readonly sessionCapabilities?: Json };
@@ -84,7 +84,7 @@ export function createWireChecker(): WireChecker {
 function against(kind: Kind, method: string, from: Side, value: unknown): string | undefined {
   if (method === legacy) return undefined;
   const schema = method === unstable ? "unstable" : "stable";
-  // Whose method it is: the receiver's, unless it is answered.
+  // The receiver's methods, or for a response the sender's.
   const side = (kind === "Response") === (from === "agent") ? "agent" : "client";
   const found = Object.entries(documents[schema].$defs).find(
     ([name, { "x-method": of, "x-side": whose }]) =>
@@ -123,7 +123,7 @@ function invalid(validate: ValidateFunction, value: unknown): string | undefined
     .join("; ");
 }
 
-/** Wherever a value stands in an object or a list, it has no keys but those that some part of its schema names. */
+/** Values in objects and lists have only keys that some part of the schema names. */
 function withoutUnknownKeys(schema: unknown, isValue = false): unknown {
   if (typeof schema !== "object" || schema === null) return schema;
   if (Array.isArray(schema)) return schema.map((each) => withoutUnknownKeys(each));
@@ -142,7 +142,7 @@ function withoutUnknownKeys(schema: unknown, isValue = false): unknown {
   return isValue && isKnown ? { ...copy, unevaluatedProperties: false } : copy;
 }
 
-/** Every error of ours has a word for programs. */
+/** Each of our errors has a code for programs. */
 function hasCode(error: unknown): boolean {
   const { data } = error as { readonly data?: { readonly code?: unknown } | null };
   return typeof data?.code === "string";

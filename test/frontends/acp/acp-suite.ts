@@ -3,17 +3,17 @@ import { type Bench, createBench } from "../../e2e/tinman.ts";
 import { isFullRun } from "../../full-run.ts";
 import { type Conversation, type Editor, type EditorOptions, openEditor, type Source, sources } from "./acp-client.ts";
 
-/** For what the agent and the adapter translate with the same code: the short run compares them in one whole conversation. */
+/** For what agent and adapter translate with the same code: the short run compares them in one whole conversation. */
 export const alikeSources: readonly Source[] = isFullRun ? sources : ["agent"];
 
 export interface Place {
   readonly bench: Bench;
   readonly editor: Editor;
-  /** A session that is open from the beginning, for checks that leave it as it was. */
+  /** A session that is open from the start, for checks that leave it unchanged. */
   readonly session: Conversation;
 }
 
-/** One agent for the checks of a suite. What is wrong on the wire is a fault of the check in which it was seen. */
+/** One agent for a suite's checks. A fault on the wire fails the check in which it occurred. */
 export function useEditor(source: Source, prepare: (bench: Bench) => Promise<EditorOptions>): () => Place {
   let place: Place | undefined;
   const now = (): Place => {
@@ -44,17 +44,17 @@ export function useEditor(source: Source, prepare: (bench: Bench) => Promise<Edi
 
 type Reply = Readonly<Record<string, unknown>>;
 
-/** Whenever the prompt has this word. */
+/** When the prompt has this word. */
 export function on(user: string, reply: Reply): Reply {
   return { when: { user }, times: "any", ...reply };
 }
 
-/** Whenever the prompt has this word, the model calls a tool. */
+/** When the prompt has this word, the model calls a tool. */
 export function calls(user: string, ...toolCalls: readonly (readonly [name: string, input: Reply])[]): Reply {
   return on(user, { tool_calls: toolCalls.map(([name, input]) => ({ name, input })) });
 }
 
-/** What the model says to everything else. */
+/** The model's answer to everything else. */
 export const otherwise: readonly Reply[] = [
   { when: { tool_result: "/^/" }, times: "any", text: "Then this: {{tool_result}}" },
   { times: "any", text: "You said: {{user}}" },

@@ -7,8 +7,8 @@ import { type Bench, createBench, type Finished, finished, lines, madeUp } from 
 import { isAlive, until } from "../../sdk/stand-ins.ts";
 
 /*
- * acpx is a client of ACP for the command line that others wrote. A session of its own lives in a process (its owner) that
- * holds `tinman acp` and takes prompts from the commands that follow. `TINMAN_TEST_ACPX` names its folder; `.ci/run` installs it.
+ * acpx is a third-party ACP client for the command line. Its sessions live in a process (the owner) that holds `tinman
+ * acp` and takes prompts from later commands. `TINMAN_TEST_ACPX` names its folder; `.ci/run` installs it.
  */
 
 const acpx = join(process.env.TINMAN_TEST_ACPX ?? "", "dist", "cli.js");
@@ -54,7 +54,7 @@ interface Message {
   readonly result?: Readonly<Record<string, unknown>>;
 }
 
-/** What went over the wire in between, as far as it matters here. */
+/** The relevant part of the traffic in between. */
 function told({ code, stdout }: Finished) {
   const messages: readonly Message[] = lines(stdout);
   const updates = messages.flatMap(({ params }) => params?.update ?? []);
@@ -67,7 +67,7 @@ function told({ code, stdout }: Finished) {
   };
 }
 
-/** The processes that hold a session, by their own notes. */
+/** The processes that hold a session, according to acpx's own records. */
 function owners(): readonly number[] {
   const folder = join(bench.home, ".acpx", "queues");
   const notes = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".lock")) : [];
@@ -95,7 +95,7 @@ describe("acpx", { timeout: 60_000 }, () => {
 
   it("denies", async () => {
     const once = await run("--deny-all", "exec", "create file no.txt with hello");
-    // Its own code for a prompt whose permissions were all denied.
+    // Its exit code for a prompt whose permissions were all denied.
     expect(told(once)).toEqual({ code: 5, asked: 1, text: "I'll create no.txt.", stopReason: "end_turn" });
     expect(existsSync(join(bench.cwd, "no.txt"))).toBe(false);
   });

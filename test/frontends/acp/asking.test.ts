@@ -55,7 +55,7 @@ describe.each(sources)("%s: permissions, plans and questions", (source) => {
     expect((await ask("look", choosing("reject_once"))).asked).toEqual([]);
   });
 
-  test("a request says which session and which call it is about", async () => {
+  test("a request names its session and its call", async () => {
     const { asked, updates } = await ask("no", choosing("reject_once"));
     const [{ toolCallId, rawInput, title, kind } = { toolCallId: "" }] = only(updates, "tool_call");
     expect(asked).toHaveLength(1);
@@ -74,19 +74,19 @@ describe.each(sources)("%s: permissions, plans and questions", (source) => {
     expect(announced).toEqual(asked.map(({ toolCall }) => toolCall.toolCallId));
   });
 
-  test("one can allow once or for longer, and say no", async () => {
+  test("offers to allow once, to allow longer, and to decline", async () => {
     const { asked } = await ask("no", choosing("reject_once"));
     const kinds = asked[0]?.options.map(({ kind }) => kind) ?? [];
     expect(new Set(kinds)).toEqual(new Set(["allow_once", "allow_always", "reject_once"]));
     expect(asked[0]?.options.every(({ name, optionId }) => name !== "" && optionId !== "")).toBe(true);
   });
 
-  test("allowed once, it is done", async () => {
+  test("once allowed, it runs", async () => {
     const { isDone, status, stopReason } = await ask("once", choosing("allow_once"));
     expect([isDone, status, stopReason]).toEqual([true, "completed", "end_turn"]);
   });
 
-  test("and it is asked about again", async () => {
+  test("and is asked about again", async () => {
     expect((await ask("once", choosing("allow_once"))).asked).toHaveLength(1);
   });
 
@@ -101,16 +101,16 @@ describe.each(sources)("%s: permissions, plans and questions", (source) => {
         throw new RequestError(-32603, "The editor has a headache.");
       },
     ],
-  ])("after %s nothing is done, the call has failed, and the turn has ended", async (_, prompt, permit) => {
+  ])("after %s nothing runs, the call has failed, and the turn has ended", async (_, prompt, permit) => {
     const { isDone, status, stopReason } = await ask(prompt, permit);
     expect([isDone, status, stopReason]).toEqual([false, "failed", "end_turn"]);
   });
 
-  test("the session goes on after a no", async () => {
+  test("the session continues after a no", async () => {
     expect((await ask("after", choosing("allow_once"))).isDone).toBe(true);
   });
 
-  test("several calls of one reply are each asked about", async () => {
+  test("asks about each of a reply's calls", async () => {
     const { asked, updates } = await ask("pair", choosing("allow_once"));
     expect(asked.map(({ toolCall }) => toolCall.title)).toEqual(["touch pair-1", "touch pair-2"]);
     expect(asked.map(({ toolCall }) => toolCall.toolCallId)).toEqual(
@@ -119,7 +119,7 @@ describe.each(sources)("%s: permissions, plans and questions", (source) => {
     expect(["pair-1", "pair-2"].map((name) => existsSync(join(at().bench.cwd, name)))).toEqual([true, true]);
   });
 
-  test("of several calls none is done when one is refused", async () => {
+  test("runs none of several calls if one is declined", async () => {
     const { updates } = await ask("mixed", (request, signal) =>
       choosing(request.toolCall.title === "touch mixed-1" ? "allow_once" : "reject_once")(request, signal),
     );
@@ -128,7 +128,7 @@ describe.each(sources)("%s: permissions, plans and questions", (source) => {
     expect(ends.map(({ status }) => status)).toEqual(["failed", "failed"]);
   });
 
-  test("a command is shown as a whole, however long, and why", async () => {
+  test("shows a whole command, however long, and the reason", async () => {
     const { asked } = await ask("long", choosing("reject_once"));
     const shown = JSON.stringify(asked[0]?.toolCall.content);
     expect(shown).toContain(JSON.stringify(longCommand).slice(1, -1));
@@ -137,13 +137,13 @@ describe.each(sources)("%s: permissions, plans and questions", (source) => {
     });
   });
 
-  test("allowed always, it is not asked about again", async () => {
+  test("once always allowed, it is not asked about again", async () => {
     const first = await ask("always", choosing("allow_always"));
     const second = await ask("always", choosing("reject_once"));
     expect([first.asked.length, first.isDone, second.asked.length, second.status]).toEqual([1, true, 0, "completed"]);
   });
 
-  test("a plan is a switch of the mode that somebody approves", async () => {
+  test("a plan is a mode switch that needs approval", async () => {
     const { editor, session } = at();
     await session.request("session/set_mode", { modeId: "spec" });
     editor.permit = choosing("reject_once");
@@ -171,7 +171,7 @@ describe.each(sources)("%s: permissions, plans and questions", (source) => {
     ["a no", choosing("reject_once")],
     ["no answer", () => ({ outcome: { outcome: "cancelled" } })],
     ["an unknown option", choosing("proceed_as_you_like")],
-  ])("after %s it stays in spec", async (_, permit) => {
+  ])("after %s it stays in spec mode", async (_, permit) => {
     const { editor, session } = at();
     editor.permit = permit;
     const { response, updates } = await session.prompt("plan");
@@ -179,7 +179,7 @@ describe.each(sources)("%s: permissions, plans and questions", (source) => {
     expect([only(updates, "current_mode_update"), only(updates, "config_option_update")]).toEqual([[], []]);
   });
 
-  test("approved at a level, the mode is that level, and both forms of it are told", async () => {
+  test("approved at a level, the mode is that level, reported in both forms", async () => {
     const { editor, session } = at();
     await session.request("session/set_mode", { modeId: "spec" });
     editor.permit = choosing("proceed_auto_run_low");
@@ -192,7 +192,7 @@ describe.each(sources)("%s: permissions, plans and questions", (source) => {
     expect(ends.at(-1)).toBe("completed");
   });
 
-  test("the form has a field for each question, with its options and a place for own words", async () => {
+  test("the form has a field per question, with its options and a field for free text", async () => {
     const { editor, session } = at();
     const { updates } = await session.prompt("ask");
     const [toolCallId] = only(updates, "tool_call").map((call) => call.toolCallId);
@@ -238,7 +238,7 @@ describe.each(sources)("%s: permissions, plans and questions", (source) => {
     expect(only(updates, "tool_call_update").at(-1)?.status).toBe("completed");
   });
 
-  test("own words go before a choice", async () => {
+  test("free text takes precedence over a choice", async () => {
     const { editor, session } = at();
     editor.elicit = () => ({ action: "accept", content: { q1: "Blue", q1_other: "Beige", q2: "Small" } });
     const answer = textOf((await session.prompt("ask")).updates);
@@ -257,14 +257,14 @@ describe.each(sources)("%s: permissions, plans and questions", (source) => {
     expect(textOf(updates)).not.toContain("Blue");
   });
 
-  test("a form that is accepted with a hole is an answer to the rest", async () => {
+  test("an accepted form with a gap answers the rest", async () => {
     const { editor, session } = at();
     editor.elicit = () => ({ action: "accept", content: { q1: "Blue" } });
     const { updates } = await session.prompt("ask");
     expect(textOf(updates)).toMatch(/\[answer\] Blue[\s\S]*\[answer\] No answer\./);
   });
 
-  test("an error of the editor is no answer, and the turn ends", async () => {
+  test("an editor's error is no answer, and the turn ends", async () => {
     const { editor, session } = at();
     editor.elicit = () => {
       throw new RequestError(-32601, "No forms today.");
@@ -318,7 +318,7 @@ describe.each(sources)("%s: a client without forms and notices", (source) => {
     expect([only(updates, "notice"), textOf(updates)]).toEqual([[], "At last."]);
   });
 
-  test("nothing else was asked of the editor", async () => {
+  test("nothing else was requested from the editor", async () => {
     const asked = at().editor.lines.filter(
       ({ from, message }) => from === "agent" && "id" in message && message.method,
     );

@@ -8,7 +8,7 @@ import { isAlive, until } from "../../sdk/stand-ins.ts";
 import { type BadFolder, badBackend, badFolder } from "./bad-folders.ts";
 import { type Answer, type Editor, openEditor, textOf } from "./raw-editor.ts";
 
-/* What is written behind --backend, and what is left of it when the editor goes. */
+/* The value of --backend, and what remains when the editor leaves. */
 
 let bench: Bench;
 
@@ -45,7 +45,7 @@ describe("the command of a backend", () => {
     ["is on no PATH", () => "no-such-backend", "No program no-such-backend on PATH."],
     ["is a folder", () => bench.root, "is not executable"],
     ["is a line of the shell that finds nothing", () => "no-such-backend --now", "no-such-backend"],
-  ])("that %s is refused with words", async (_, command, words) => {
+  ])("that %s is rejected with a message", async (_, command, words) => {
     expect(await opening(command())).toMatchObject({
       error: {
         code: -32603,
@@ -55,7 +55,7 @@ describe("the command of a backend", () => {
     });
   });
 
-  it("of one word gets the options of the protocol, and what it complains of is told", async () => {
+  it("of one word gets the protocol's options, and its stderr is reported", async () => {
     const complains = program("complains", 'echo "unknown: $*" >&2; exit 4');
     expect(await opening(complains)).toEqual({
       error: {
@@ -72,7 +72,7 @@ describe("the command of a backend", () => {
     });
   });
 
-  it("of more is run by the shell as it is written, in the folder of the session", async () => {
+  it("of more words is run by the shell as written, in the session's folder", async () => {
     const { cwd } = badFolder(bench.root, "shell words", "good");
     const line = `WORDS="a  b"; printf '%s|%s|%s' "$WORDS" "$HOME" "$PWD" > seen; exec ${badBackend}`;
     expect(await opening(line, cwd)).toMatchObject({ result: { sessionId: "of-shell words" } });
@@ -103,7 +103,7 @@ describe("the misbehaving stand-in", () => {
 
   const endTurn = { result: { stopReason: "end_turn" } };
 
-  it.each(["garbage", "twice"])("%s: the turn is as it would be without", async (how) => {
+  it.each(["garbage", "twice"])("%s: the turn is as without it", async (how) => {
     expect(await turn(how)).toEqual({ answer: endTurn, text: "Hello" });
   });
 
@@ -112,7 +112,7 @@ describe("the misbehaving stand-in", () => {
     expect([answer, text.startsWith("Hel0 1 2 "), text.endsWith("19999 Hello")]).toEqual([endTurn, true, true]);
   });
 
-  it("twice the same session is refused, and the first goes on", async () => {
+  it("opening the same session twice fails, and the first one continues", async () => {
     const cwd = join(bench.root, "same");
     await bench.shell(`mkdir '${cwd}' && printf none > '${cwd}/how'`);
     const sessionId = await editor.open(cwd);
@@ -121,13 +121,13 @@ describe("the misbehaving stand-in", () => {
     await editor.request("session/close", { sessionId });
   });
 
-  it("null-id: the prompt fails with the words", async () => {
+  it("null-id: the prompt fails with the backend's message", async () => {
     const { answer } = await turn("null-id");
     expect(answer).toMatchObject({ error: { code: -32602, message: "Invalid request format" } });
   });
 
   const steps = ["before-ack", "after-ack", "busy", "mid-delta", "mid-line", "asking"];
-  it.each(isFullRun ? steps : steps.slice(-2))("dies:%s: the prompt fails with its last words", async (step) => {
+  it.each(isFullRun ? steps : steps.slice(-2))("dies:%s: the prompt fails with its last message", async (step) => {
     const { answer } = await turn(`dies:${step}:SIGKILL`);
     expect(answer).toMatchObject({
       error: { code: -32603, message: expect.stringContaining(`last words of ${step}`) },
@@ -135,8 +135,8 @@ describe("the misbehaving stand-in", () => {
   });
 });
 
-describe("when the editor goes", () => {
-  /** Sessions in all states in which a backend can be, each of which ignores that its input ends, and SIGTERM. */
+describe("when the editor leaves", () => {
+  /** Sessions in all states of a backend, each ignoring the end of its input and SIGTERM. */
   async function left(name: string): Promise<{ readonly editor: Editor; readonly folders: readonly BadFolder[] }> {
     const editor = await start(`cat | ${badBackend} | cat`);
     const folder = (what: string, ...lives: string[]) => badFolder(bench.root, `${name}-${what}`, ...lives);
@@ -154,7 +154,7 @@ describe("when the editor goes", () => {
     editor.prompt(String(busyId), "go").catch(ignored);
     editor.request("session/new", { cwd: opens.cwd, mcpServers: [] }).catch(ignored);
     await until(() => opens.heard("initialize_session") && busy.heard("add_user_message"));
-    // It was told to end by now, and does not.
+    // It was asked to end by now, and does not.
     await turn;
     return { editor, folders: [idle, busy, opens, dropped] };
   }
@@ -171,14 +171,14 @@ describe("when the editor goes", () => {
   ] as const;
 
   it.each(isFullRun ? ways : ways.slice(0, 1))(
-    "and %s, nothing is left, whatever the backends ignore",
+    "and %s, nothing remains, whatever the backends ignore",
     async (name, goes, code) => {
       const { editor, folders } = await left(name);
       const pids = folders.flatMap((folder) => folder.alive());
       expect(pids).toHaveLength(4);
       goes(editor);
       expect((await editor.wire.exit()).code).toBe(code);
-      // Those that were killed are gone when the system gets round to it.
+      // Killed processes are gone once the system reaps them.
       await until(() => !pids.some(isAlive));
     },
   );

@@ -1,6 +1,6 @@
 /*
- * A backend that does in each of its lives what the next line of the file `lives` in its folder says (the last line counts for
- * all that follow), and writes down in `heard` what it was told, each line behind the number of its life.
+ * A backend that behaves in each of its lives as the next line of the file `lives` says (the last line repeats). It
+ * records what it receives in `heard`, each line after the number of its life.
  */
 import { appendFileSync, readFileSync, writeSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -108,7 +108,7 @@ const readers = {
     reached("opened");
   },
   "droid.add_user_message": turn,
-  // One that is stubborn hears it, and goes on.
+  // A stubborn one ignores it.
   "droid.interrupt_session"(id) {
     answer(id, {});
     if (what === "asks") state("idle");

@@ -5,7 +5,7 @@ import { until } from "../../sdk/stand-ins.ts";
 import { badBackend, badFolder } from "./bad-folders.ts";
 import { chooses, choosesNothing, type Editor, openEditor, textOf } from "./raw-editor.ts";
 
-/* One adapter, and a backend for each session that misbehaves in its own way. No session suffers from another's. */
+/* One adapter with a misbehaving backend per session. No session suffers from another's. */
 
 let bench: Bench;
 let editor: Editor;
@@ -34,14 +34,14 @@ const gone = (step: string) => ({
 });
 
 describe("a backend that dies", () => {
-  it.each(["start", "open"])("before a session is there (%s) is reported with its last words", async (step) => {
+  it.each(["start", "open"])("before its session opens (%s) is reported with its last message", async (step) => {
     const { cwd, lives } = folder(`new-${step}`, `dies:${step}`, "good");
     expect(await editor.request("session/new", { cwd, mcpServers: [] })).toEqual(gone(step));
     const sessionId = await editor.open(cwd);
     expect([await editor.prompt(sessionId, "go"), lives()]).toEqual([endTurn, 2]);
   });
 
-  it("while a session is loaded is reported with its last words", async () => {
+  it("while a session loads is reported with its last message", async () => {
     const { cwd } = folder("load", "dies:open", "good");
     const wanted = { sessionId: "of-load", cwd, mcpServers: [] };
     expect(await editor.request("session/load", wanted)).toEqual(gone("open"));
@@ -49,7 +49,7 @@ describe("a backend that dies", () => {
     expect(await editor.prompt("of-load", "go")).toEqual(endTurn);
   });
 
-  it("in a turn fails it, and the next prompt starts it again", async () => {
+  it("in a turn fails it, and the next prompt restarts it", async () => {
     const { cwd, lives, heard } = folder("turn", "dies:turn", "good");
     const sessionId = await editor.open(cwd);
     expect(await editor.prompt(sessionId, "go")).toEqual(gone("turn"));
@@ -59,24 +59,21 @@ describe("a backend that dies", () => {
     expect(textOf(editor.updates(sessionId))).toBe("LifeLife 1.");
   });
 
-  it.each(["opened", "idle"])(
-    "while nothing runs (%s) is told of unasked, and starts with the next prompt",
-    async (step) => {
-      const { cwd, lives } = folder(`idle-${step}`, `dies:${step}`, "good");
-      const sessionId = await editor.open(cwd);
-      if (step === "idle") expect(await editor.prompt(sessionId, "go")).toEqual(endTurn);
-      const notice = await editor.waitForUpdate(sessionId, ({ sessionUpdate }) => sessionUpdate === "notice");
-      expect(notice).toEqual({
-        sessionUpdate: "notice",
-        severity: "error",
-        title: expect.stringContaining("ended with exit code 3. The next prompt starts it again."),
-        description: `last words of ${step}`,
-      });
-      expect([await editor.prompt(sessionId, "again"), lives()]).toEqual([endTurn, 2]);
-    },
-  );
+  it.each(["opened", "idle"])("while idle (%s) is reported, and restarted by the next prompt", async (step) => {
+    const { cwd, lives } = folder(`idle-${step}`, `dies:${step}`, "good");
+    const sessionId = await editor.open(cwd);
+    if (step === "idle") expect(await editor.prompt(sessionId, "go")).toEqual(endTurn);
+    const notice = await editor.waitForUpdate(sessionId, ({ sessionUpdate }) => sessionUpdate === "notice");
+    expect(notice).toEqual({
+      sessionUpdate: "notice",
+      severity: "error",
+      title: expect.stringContaining("ended with exit code 3. The next prompt starts it again."),
+      description: `last words of ${step}`,
+    });
+    expect([await editor.prompt(sessionId, "again"), lives()]).toEqual([endTurn, 2]);
+  });
 
-  it("is started once for prompts that come together, and each has its answer", async () => {
+  it("is restarted once for simultaneous prompts, and each is answered", async () => {
     const { cwd, lives, alive } = folder("together", "dies:opened", "good");
     const sessionId = await editor.open(cwd);
     await editor.waitForUpdate(sessionId, ({ sessionUpdate }) => sessionUpdate === "notice");
@@ -84,7 +81,7 @@ describe("a backend that dies", () => {
     expect([answers, lives(), alive().length]).toEqual([[endTurn, endTurn, endTurn], 2, 1]);
   });
 
-  it("and comes back with other settings is shown with them", async () => {
+  it("and returns with other settings is shown with them", async () => {
     const { cwd } = folder("bold", "dies:opened", "bold");
     const sessionId = await editor.open(cwd);
     await editor.waitForUpdate(sessionId, ({ sessionUpdate }) => sessionUpdate === "notice");
@@ -92,7 +89,7 @@ describe("a backend that dies", () => {
     expect(editor.updates(sessionId)).toContainEqual({ sessionUpdate: "current_mode_update", currentModeId: "high" });
   });
 
-  it("again and again fails each prompt for itself", async () => {
+  it("repeatedly fails each prompt separately", async () => {
     const { cwd, lives } = folder("always", "good", "dies:start");
     const sessionId = await editor.open(cwd);
     process.kill(Number((await bench.shell("cat pids", { cwd })).stdout), "SIGKILL");
@@ -102,7 +99,7 @@ describe("a backend that dies", () => {
     expect(lives()).toBe(3);
   });
 
-  it("while it asks takes the question with it", async () => {
+  it("during a question takes the question with it", async () => {
     const { cwd, chosen } = folder("asking", "asks-and-dies", "good");
     const sessionId = await editor.open(cwd);
     const before = editor.asked.length;
@@ -122,8 +119,8 @@ describe("a backend that dies", () => {
   });
 });
 
-describe("a backend that does not do what it is told", () => {
-  it("is given up after a cancel, and the session goes on with another", async () => {
+describe("a disobedient backend", () => {
+  it("is given up after a cancel, and the session continues with another", async () => {
     const { cwd, lives, heard, alive } = folder("stubborn", "stubborn", "good");
     const sessionId = await editor.open(cwd);
     const turn = editor.prompt(sessionId, "go");
@@ -136,7 +133,7 @@ describe("a backend that does not do what it is told", () => {
     expect(alive()).toEqual([]);
   });
 
-  it("is waited for no longer than the editor wants while it does not open its session again", async () => {
+  it("is awaited only until the editor cancels while it fails to reopen its session", async () => {
     const { cwd } = folder("mute-again", "dies:opened", "mute");
     const sessionId = await editor.open(cwd);
     await editor.waitForUpdate(sessionId, ({ sessionUpdate }) => sessionUpdate === "notice");
@@ -145,7 +142,7 @@ describe("a backend that does not do what it is told", () => {
     expect(await turn).toEqual(cancelled);
   });
 
-  it("when a session is opened can be left by the editor's cancel", async () => {
+  it("can be left by the editor's cancel while a session opens", async () => {
     const { cwd, lives, alive } = folder("mute", "mute");
     const opened = editor.request("session/new", { cwd, mcpServers: [] }, "mute");
     await until(() => lives() === 1);
@@ -156,15 +153,15 @@ describe("a backend that does not do what it is told", () => {
 });
 
 if (isFullRun) {
-  it("a backend that answers only what it must is not waited for", async () => {
+  it("a backend that answers only mandatory requests is not awaited", async () => {
     const { cwd } = folder("ignorant", "ignorant");
     const sessionId = await editor.open(cwd);
     expect(await editor.prompt(sessionId, "go")).toEqual(endTurn);
   });
 }
 
-describe("nothing is allowed that the editor has not allowed", () => {
-  it("a question from before the session is open is a no that nobody is asked for", async () => {
+describe("only the editor can allow anything", () => {
+  it("a question before the session is open is declined without asking", async () => {
     const { cwd, chosen } = folder("early", "asks-early");
     const before = editor.asked.length;
     const sessionId = await editor.open(cwd);
@@ -198,7 +195,7 @@ describe("nothing is allowed that the editor has not allowed", () => {
   });
 
   it.each(["no-calls", "unreadable"])(
-    "a question that cannot be shown (%s) is a no that nobody is asked for",
+    "a question that cannot be shown (%s) is declined without asking",
     async (question) => {
       const { cwd, chosen } = folder(question, `asks:${question}`);
       const sessionId = await editor.open(cwd);
@@ -208,7 +205,7 @@ describe("nothing is allowed that the editor has not allowed", () => {
     },
   );
 
-  it("what would hide in a command, or turn it around, is shown", async () => {
+  it("shows what would be hidden or reversed in a command", async () => {
     const { cwd } = folder("hidden", "asks:hidden");
     const sessionId = await editor.open(cwd);
     editor.answers = () => choosesNothing;
@@ -225,7 +222,7 @@ describe("nothing is allowed that the editor has not allowed", () => {
     });
   });
 
-  it("an option that is not known is not offered", async () => {
+  it("does not offer an unknown option", async () => {
     const { cwd, chosen } = folder("strange", "asks:strange-option");
     const sessionId = await editor.open(cwd);
     editor.answers = () => choosesNothing;
@@ -235,7 +232,7 @@ describe("nothing is allowed that the editor has not allowed", () => {
     expect(chosen()).toEqual(["cancel"]);
   });
 
-  it("a question that the editor leaves open is a no when the turn is cancelled, whatever it says afterwards", async () => {
+  it("a question left open is declined when the turn is cancelled, whatever the editor answers later", async () => {
     const { cwd, chosen } = folder("open-question", "asks", "good");
     const sessionId = await editor.open(cwd);
     const before = editor.asked.length;

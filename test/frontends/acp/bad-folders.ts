@@ -5,16 +5,16 @@ import { isAlive } from "../../sdk/stand-ins.ts";
 
 export const badBackend = `'${process.execPath}' '${fileURLToPath(new URL("bad-backend.mjs", import.meta.url))}'`;
 
-/** A folder whose backend behaves as it is told, life after life. */
+/** A folder whose backend behaves as scripted, life after life. */
 export interface BadFolder {
   readonly cwd: string;
-  /** How often it was started. */
+  /** Number of starts. */
   lives(): number;
-  /** Those of its processes that are still there. */
+  /** Its processes that are still running. */
   alive(): readonly number[];
-  /** The options that were chosen for it, of all lives. */
+  /** The options chosen for it, over all lives. */
   chosen(): readonly unknown[];
-  /** Whether it was told to, in any life. */
+  /** Whether it was asked to, in any life. */
   heard(method: string): boolean;
 }
 
@@ -24,7 +24,7 @@ export function badFolder(root: string, name: string, ...lives: readonly string[
   writeFileSync(join(cwd, "lives"), lives.join("\n"));
   const lines = (file: string): readonly string[] => {
     try {
-      // Behind the last line end is what is being written.
+      // The text after the last line end is still being written.
       return readFileSync(join(cwd, file), "utf8").split("\n").slice(0, -1);
     } catch {
       return [];

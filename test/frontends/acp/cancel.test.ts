@@ -29,7 +29,7 @@ describe.each(sources)("%s: cancel", (source) => {
     const { response, updates } = await at().session.prompt("remember me");
     expect([response, textOf(updates)]).toEqual([{ stopReason: "end_turn" }, "I heard: remember me"]);
   }
-  /** An editor that takes its time: what it is asked is withdrawn from it. */
+  /** A slow editor, whose requests are withdrawn. */
   function never(): { readonly asked: Promise<void>; readonly permit: Permit; wasWithdrawn: boolean } {
     let tell: () => void = () => undefined;
     const asked = new Promise<void>((resolve) => {
@@ -50,7 +50,7 @@ describe.each(sources)("%s: cancel", (source) => {
     return state;
   }
 
-  test("while the model speaks", async () => {
+  test("during a reply", async () => {
     const { session } = at();
     const from = session.updates.length;
     const turn = session.prompt("stream");
@@ -72,7 +72,7 @@ describe.each(sources)("%s: cancel", (source) => {
     await isUsable();
   });
 
-  test("before the model has said a word", async () => {
+  test("before the first word of a reply", async () => {
     const { session } = at();
     const turn = session.prompt("silence");
     await session.cancel();
@@ -80,7 +80,7 @@ describe.each(sources)("%s: cancel", (source) => {
     await isUsable();
   });
 
-  test("nothing is told of a turn once it is answered", async () => {
+  test("sends nothing of a turn after its response", async () => {
     const { session } = at();
     const turn = session.prompt("stream");
     const from = session.updates.length;
@@ -92,7 +92,7 @@ describe.each(sources)("%s: cancel", (source) => {
     expect(textOf(session.updates.slice(after))).toBe("I heard: remember me");
   });
 
-  test("while a command runs: its process is gone, and its call has failed", async () => {
+  test("during a command: its process is gone, and its call has failed", async () => {
     const { bench, editor, session } = at();
     await editor.agent.request("session/set_mode", { sessionId: session.id, modeId: "high" });
     const from = session.updates.length;
@@ -108,7 +108,7 @@ describe.each(sources)("%s: cancel", (source) => {
     await isUsable();
   });
 
-  test("while a permission is asked: the request is withdrawn, and nothing is done", async () => {
+  test("during a permission request: it is withdrawn, and nothing runs", async () => {
     const { bench, editor, session } = at();
     await editor.agent.request("session/set_mode", { sessionId: session.id, modeId: "off" });
     const waiting = never();
@@ -123,7 +123,7 @@ describe.each(sources)("%s: cancel", (source) => {
     await isUsable();
   });
 
-  test("while a permission is asked, and the editor answers it as cancelled itself", async () => {
+  test("during a permission request that the editor itself answers as cancelled", async () => {
     const { bench, editor, session } = at();
     let answer: () => void = () => undefined;
     const asked = new Promise<void>((tell) => {
@@ -142,7 +142,7 @@ describe.each(sources)("%s: cancel", (source) => {
     await isUsable();
   });
 
-  test("while the first of several calls is asked about, the others are not asked about", async () => {
+  test("during the first of several permission requests, the others are never sent", async () => {
     const { bench, editor, session } = at();
     const before = editor.permissions.length;
     const waiting = never();
@@ -159,7 +159,7 @@ describe.each(sources)("%s: cancel", (source) => {
     await isUsable();
   });
 
-  test("while a question is asked: the form is withdrawn", async () => {
+  test("during a question: the form is withdrawn", async () => {
     const { editor, session } = at();
     const waiting = never();
     editor.elicit = waiting.permit as never;
@@ -172,7 +172,7 @@ describe.each(sources)("%s: cancel", (source) => {
     await isUsable();
   });
 
-  test("twice is as good as once", async () => {
+  test("twice has the same effect as once", async () => {
     const { session } = at();
     const from = session.updates.length;
     const turn = session.prompt("stream");
@@ -183,7 +183,7 @@ describe.each(sources)("%s: cancel", (source) => {
     await isUsable();
   });
 
-  test("with nothing running it does nothing", async () => {
+  test("does nothing when idle", async () => {
     const { editor, session } = at();
     const from = editor.lines.length;
     await session.cancel();
@@ -191,7 +191,7 @@ describe.each(sources)("%s: cancel", (source) => {
     expect(editor.lines.slice(from).filter(({ message }) => message.error !== undefined)).toEqual([]);
   });
 
-  test("of a session that is not there does nothing", async () => {
+  test("of an unknown session does nothing", async () => {
     const { editor } = at();
     const from = editor.lines.length;
     await editor.agent.notify("session/cancel", { sessionId: "nobody" });
@@ -199,7 +199,7 @@ describe.each(sources)("%s: cancel", (source) => {
     expect(editor.lines.slice(from).filter(({ message }) => message.error !== undefined)).toEqual([]);
   });
 
-  test("what waits for its turn is cancelled, too", async () => {
+  test("also cancels waiting prompts", async () => {
     const { session } = at();
     const from = session.updates.length;
     const turns = [session.prompt("stream"), session.prompt("remember that")];
@@ -226,7 +226,7 @@ describe.each(sources)("%s: cancel", (source) => {
     await isUsable();
   });
 
-  test("one session is cancelled, and another goes on", async () => {
+  test("of one session leaves another running", async () => {
     const { editor, session } = at();
     const other = await editor.open();
     const [from, otherFrom] = [session.updates.length, other.updates.length];

@@ -3,7 +3,7 @@ import { client, methods, ndJsonStream } from "@agentclientprotocol/sdk";
 import { expect, it } from "vitest";
 import { createBench } from "../../e2e/tinman.ts";
 
-it("tells the title of a copy to the copy, and not to the session that was copied", async () => {
+it("reports a copy's title for the copy, not for the original session", async () => {
   const bench = await createBench();
   const child = bench.start(["acp"]);
   try {
@@ -21,7 +21,7 @@ it("tells the title of a copy to the copy, and not to the session that was copie
       prompt: [{ type: "text", text: "Just reply OK." }],
     });
     const copy = await agent.request<{ sessionId: string }, object>("session/fork", { sessionId, ...place });
-    // It hears of itself before it answers.
+    // It gets its own update before the response.
     await agent.request(methods.agent.session.prompt, {
       sessionId: copy.sessionId,
       prompt: [{ type: "text", text: "/status" }],
@@ -31,7 +31,7 @@ it("tells the title of a copy to the copy, and not to the session that was copie
       [copy.sessionId, "[Fork] Just reply OK."],
     ]);
   } finally {
-    // What it still writes must not come in between the removal of its files.
+    // Its remaining writes must not interfere with removing its files.
     await new Promise((resolve) => {
       child.once("exit", resolve);
       child.kill();

@@ -8,15 +8,15 @@ import { calls, otherwise, useEditor } from "./acp-suite.ts";
 
 const modeIds = ["off", "low", "medium", "high", "spec"];
 
-describe.each(sources)("%s: hello, new sessions, and what is no conversation", (source) => {
-  // Nobody prompts the model.
+describe.each(sources)("%s: handshake, new sessions, and invalid messages", (source) => {
+  // The model is never prompted.
   const at = useEditor(source, async () => ({ args: ["-m", "gpt-5.1"], env: { OPENAI_API_KEY: "sk-nobody" } }));
 
   test("the version is 1", () => {
     expect(at().editor.hello.protocolVersion).toBe(1);
   });
 
-  test.each([0, 2, 65_535])("a client of version %d is told that it is 1", async (protocolVersion) => {
+  test.each([0, 2, 65_535])("answers a client of version %d with 1", async (protocolVersion) => {
     const { result } = await at().editor.raw("initialize", { protocolVersion, clientCapabilities: {} });
     expect(result).toEqual(at().editor.hello);
   });
@@ -29,7 +29,7 @@ describe.each(sources)("%s: hello, new sessions, and what is no conversation", (
     });
   });
 
-  test("what it is capable of is what works, and no more", async () => {
+  test("advertises exactly what works", async () => {
     const { editor, session } = at();
     expect(editor.hello.agentCapabilities).toEqual({
       loadSession: true,
@@ -51,27 +51,27 @@ describe.each(sources)("%s: hello, new sessions, and what is no conversation", (
     }
   });
 
-  test("there is a way to authenticate, and it is the environment", async () => {
+  test("offers the environment as authentication method", async () => {
     const { editor } = at();
     expect(editor.hello.authMethods?.map(({ id }) => id)).toEqual(["environment"]);
     expect(await editor.agent.request("authenticate", { methodId: "environment" })).toEqual({});
   });
 
-  test("a way to authenticate that was not offered is refused", async () => {
+  test("rejects an authentication method that was not offered", async () => {
     expect(await refusal(at().editor.agent.request("authenticate", { methodId: "magic" }))).toEqual({
       code: -32602,
       message: 'Unknown authentication method "magic".',
     });
   });
 
-  test("a new session tells its modes", () => {
+  test("a new session returns its modes", () => {
     const { modes } = at().session.state;
     expect(modes?.currentModeId).toBe("off");
     expect(modes?.availableModes.map(({ id }) => id)).toEqual(modeIds);
     expect(modes?.availableModes.every(({ name, description }) => name && description)).toBe(true);
   });
 
-  test("a new session tells its options", () => {
+  test("a new session returns its options", () => {
     const { configOptions = [] } = at().session.state;
     const told = configOptions?.map((option) => [option.id, option.category, option.type, option.currentValue]);
     expect(told).toEqual([
@@ -81,7 +81,7 @@ describe.each(sources)("%s: hello, new sessions, and what is no conversation", (
     ]);
   });
 
-  test("a new session tells its models as older clients want them", () => {
+  test("a new session returns its models in the older form", () => {
     const { models } = at().session.state as unknown as { models: Record<string, unknown> };
     expect(models).toEqual({
       currentModelId: "gpt-5.1",
@@ -92,14 +92,14 @@ describe.each(sources)("%s: hello, new sessions, and what is no conversation", (
     });
   });
 
-  test("a relative folder is refused", async () => {
+  test("rejects a relative folder", async () => {
     expect(await refusal(at().editor.agent.request("session/new", { cwd: "project", mcpServers: [] }))).toEqual({
       code: -32602,
       message: 'The folder (cwd) must be an absolute path, got "project".',
     });
   });
 
-  test("a folder that is not there is refused", async () => {
+  test("rejects a missing folder", async () => {
     const cwd = join(at().bench.root, "nowhere");
     expect(await refusal(at().editor.agent.request("session/new", { cwd, mcpServers: [] }))).toEqual({
       code: -32602,
@@ -107,7 +107,7 @@ describe.each(sources)("%s: hello, new sessions, and what is no conversation", (
     });
   });
 
-  test("a file is refused as a folder", async () => {
+  test("rejects a file as a folder", async () => {
     const cwd = await at().bench.file("plain.txt", "text");
     expect(await refusal(at().editor.agent.request("session/new", { cwd, mcpServers: [] }))).toEqual({
       code: -32602,
@@ -115,7 +115,7 @@ describe.each(sources)("%s: hello, new sessions, and what is no conversation", (
     });
   });
 
-  test("additional folders are refused, because there is no such capability", async () => {
+  test("rejects additional folders, for lack of that capability", async () => {
     const { bench, editor } = at();
     const params = { cwd: bench.cwd, mcpServers: [], additionalDirectories: [bench.home] };
     expect(await refusal(editor.agent.request("session/new", params))).toMatchObject({ code: -32602 });
@@ -124,7 +124,7 @@ describe.each(sources)("%s: hello, new sessions, and what is no conversation", (
   test.each([
     ["a program", { name: "files", command: "/bin/true", args: [], env: [] }],
     ["an HTTP server", { type: "http" as const, name: "web", url: "http://127.0.0.1:9/", headers: [] }],
-  ])("%s as an MCP server that cannot be had does not keep a session from opening", async (_, server) => {
+  ])("%s as an unusable MCP server does not keep a session from opening", async (_, server) => {
     const { bench, editor } = at();
     const cwd = join(bench.root, `with-${server.name}`);
     await mkdir(cwd);
@@ -153,7 +153,7 @@ describe.each(sources)("%s: hello, new sessions, and what is no conversation", (
     expect(await editor.raw("session/load", { sessionId, cwd, mcpServers: [server] })).toHaveProperty("result.modes");
   });
 
-  test("each session has an id and a folder of its own", async () => {
+  test("each session has its own id and folder", async () => {
     const { bench, editor } = at();
     const cwd = join(bench.root, "else where");
     await mkdir(cwd);
@@ -164,7 +164,7 @@ describe.each(sources)("%s: hello, new sessions, and what is no conversation", (
     expect(session.id).not.toBe(at().session.id);
   });
 
-  test("a line that is no JSON is answered, and the next one is heard", async () => {
+  test("answers a line of invalid JSON, and reads the next one", async () => {
     const { editor, session } = at();
     const from = editor.lines.length;
     editor.sendRaw('{"jsonrpc": "2.0", \n');
@@ -172,7 +172,7 @@ describe.each(sources)("%s: hello, new sessions, and what is no conversation", (
     expect((await session.prompt("/mode")).response.stopReason).toBe("end_turn");
   });
 
-  test("empty lines are passed over", async () => {
+  test("skips empty lines", async () => {
     const { editor, session } = at();
     const from = editor.lines.length;
     editor.sendRaw("\n\r\n  \n");
@@ -181,7 +181,7 @@ describe.each(sources)("%s: hello, new sessions, and what is no conversation", (
   });
 
   test.each([["[]"], ['[{"jsonrpc":"2.0","id":1,"method":"session/list","params":{}}]'], ["12"], ['"text"'], ["null"]])(
-    "%s is no message",
+    "rejects %s as a message",
     async (text) => {
       const { editor } = at();
       const from = editor.lines.length;
@@ -191,13 +191,13 @@ describe.each(sources)("%s: hello, new sessions, and what is no conversation", (
   );
 
   test.each(["session/nothing", "fs/read_text_file", "_vendor/thing", "toString", "__proto__"])(
-    "the method %s is not known",
+    "rejects the unknown method %s",
     async (method) => {
       expect((await at().editor.raw(method, {})).error?.code).toBe(-32601);
     },
   );
 
-  test("notifications that are not known are passed over", async () => {
+  test("ignores unknown notifications", async () => {
     const { editor, session } = at();
     const from = editor.lines.length;
     editor.sendRaw(
@@ -207,7 +207,7 @@ describe.each(sources)("%s: hello, new sessions, and what is no conversation", (
     expect(editor.lines.slice(from).filter(({ message }) => message.error !== undefined)).toEqual([]);
   });
 
-  test("an answer to nothing is passed over", async () => {
+  test("ignores a response without a request", async () => {
     const { editor, session } = at();
     editor.sendRaw(
       '{"jsonrpc":"2.0","id":4711,"result":{}}\n{"jsonrpc":"2.0","id":"x","error":{"code":1,"message":""}}\n',
@@ -227,7 +227,7 @@ describe.each(sources)("%s: hello, new sessions, and what is no conversation", (
     ["session/fork", { sessionId: "here" }],
     ["session/load", { cwd: "/" }],
     ["authenticate", {}],
-  ])("%s with %j has wrong parameters", async (method, params) => {
+  ])("rejects the wrong parameters of %s: %j", async (method, params) => {
     const { editor, session } = at();
     const given = params !== undefined && "sessionId" in params && params.sessionId === "here" ? session.id : undefined;
     const sent = given === undefined ? params : { ...params, sessionId: given };
@@ -235,14 +235,14 @@ describe.each(sources)("%s: hello, new sessions, and what is no conversation", (
   });
 });
 
-describe.each(sources)("%s: beginnings and ends", (source) => {
+describe.each(sources)("%s: starting and ending", (source) => {
   let bench: Bench;
   beforeEach(async () => {
     bench = await createBench();
   });
   afterEach(() => bench.remove());
 
-  test("nothing is done before hello", async () => {
+  test("requires the handshake first", async () => {
     const editor = await openEditor(source, bench, { isSilent: true });
     const answers = await Promise.all([
       editor.raw("session/new", { cwd: bench.cwd, mcpServers: [] }),
@@ -256,7 +256,7 @@ describe.each(sources)("%s: beginnings and ends", (source) => {
   });
 
   test.each(["the end of its input", "SIGTERM"])(
-    "%s ends it in the middle of a turn, and all that it runs",
+    "%s ends it in the middle of a turn, with everything it runs",
     async (how) => {
       const script = await bench.script([
         calls("wait", ["Execute", { command: "echo begun; sleep 61" }]),

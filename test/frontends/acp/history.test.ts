@@ -7,7 +7,7 @@ import { calls, on, otherwise, useEditor } from "./acp-suite.ts";
 
 const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC";
 
-/** What a client shows in the end. Pieces of one message are one message, whether they came at once or not. */
+/** What a client finally shows. Pieces of one message are joined, whether streamed or not. */
 function shownOf(updates: readonly SessionUpdate[]): readonly (readonly unknown[])[] {
   const shown: unknown[][] = [];
   let open = "";
@@ -40,7 +40,7 @@ function shownOf(updates: readonly SessionUpdate[]): readonly (readonly unknown[
   return shown;
 }
 
-describe.each(sources)("%s: sessions that were", (source) => {
+describe.each(sources)("%s: earlier sessions", (source) => {
   const at = useEditor(source, async (bench) => {
     const replies = [
       on("work", {
@@ -64,7 +64,7 @@ describe.each(sources)("%s: sessions that were", (source) => {
   const where = () => ({ cwd: at().bench.cwd, mcpServers: [] });
   const reopened = (how: "session/load" | "session/resume", session: Conversation) => session.request(how, where());
 
-  /** A session with something of everything, and all that is to be told of it again. */
+  /** A session with one of everything, and all updates that a replay must have. */
   async function worked() {
     const session = await at().editor.open();
     const image: ContentBlock = { type: "image", mimeType: "image/png", data: png };
@@ -95,7 +95,7 @@ describe.each(sources)("%s: sessions that were", (source) => {
     return sessions.some(({ sessionId }) => sessionId === id);
   }
 
-  test("a session is loaded with its whole history, in its order, as it was told", async () => {
+  test("loads a session with its whole history, in order, as first sent", async () => {
     const { told, updates } = await loaded();
     expect(shownOf(updates)).toEqual(told);
     expect(told.map(([kind]) => kind)).toEqual(
@@ -120,12 +120,12 @@ describe.each(sources)("%s: sessions that were", (source) => {
     expect(only(updates, "tool_call_update").map(({ status }) => status)).toEqual(["completed", "failed", "completed"]);
   });
 
-  test("nothing that nobody said is in it", async () => {
+  test("has nothing that was not part of the conversation", async () => {
     const { updates } = await loaded();
     expect(JSON.stringify(updates)).not.toMatch(/system-reminder|SECRETLY|AGENTS\.md/);
   });
 
-  test("a loaded session answers with its state, and tells its title, its commands and its window", async () => {
+  test("loading returns its state, and reports title, commands and window", async () => {
     const { session, from, answer } = await loaded();
     expect(answer).toMatchObject({ modes: { currentModeId: "low" }, configOptions: expect.any(Array) });
     for (const kind of ["available_commands_update", "session_info_update", "usage_update"] as const) {
@@ -133,12 +133,12 @@ describe.each(sources)("%s: sessions that were", (source) => {
     }
   });
 
-  test("a loaded session knows what was said", async () => {
+  test("a loaded session remembers the conversation", async () => {
     const { session } = await loaded();
     expect(textOf((await session.prompt("What is the password?")).updates)).toBe("It is DOLPHIN.");
   });
 
-  test("a resumed session tells nothing of what was, and knows it", async () => {
+  test("a resumed session sends nothing of the past, and remembers it", async () => {
     const { session } = await loaded();
     await session.request("session/close");
     const { answer, updates } = await reopened("session/resume", session);
@@ -147,7 +147,7 @@ describe.each(sources)("%s: sessions that were", (source) => {
     expect(textOf((await session.prompt("What is the password?")).updates)).toBe("It is DOLPHIN.");
   });
 
-  test("a session that is open can be loaded again, at no higher level than the program was started with", async () => {
+  test("an open session can be loaded again, at no higher level than the program was started with", async () => {
     const session = await at().editor.open();
     await session.prompt("Hello");
     await session.request("session/set_mode", { modeId: "high" });
@@ -161,7 +161,7 @@ describe.each(sources)("%s: sessions that were", (source) => {
   });
 
   test.each(["session/load", "session/resume"])(
-    "%s into another folder is refused, and costs nothing",
+    "rejects %s into another folder, without side effects",
     async (method) => {
       const { bench, editor, session } = at();
       const cwd = join(bench.root, "another");
@@ -178,7 +178,7 @@ describe.each(sources)("%s: sessions that were", (source) => {
     },
   );
 
-  test("a fork is a session of its own that knows what was said", async () => {
+  test("a fork is an independent session that remembers the conversation", async () => {
     const { editor } = at();
     const { session } = await loaded();
     const params = { sessionId: session.id, ...where() };
@@ -192,7 +192,7 @@ describe.each(sources)("%s: sessions that were", (source) => {
     expect(JSON.stringify(updates)).not.toContain("Only here");
   });
 
-  test("a session that is not open can be forked", async () => {
+  test("a closed session can be forked", async () => {
     const { editor } = at();
     const { session } = await loaded();
     await editor.agent.request("session/close", { sessionId: session.id });
@@ -201,7 +201,7 @@ describe.each(sources)("%s: sessions that were", (source) => {
     expect(textOf((await editor.conversation(sessionId).prompt("password?")).updates)).toBe("It is DOLPHIN.");
   });
 
-  test("a closed session takes no prompt, stays in the list and in its folder, and can be deleted", async () => {
+  test("a closed session takes no prompts, stays in the list and in its folder, and can be deleted", async () => {
     const { bench, editor } = at();
     const session = await editor.open();
     await session.prompt("Hello");
@@ -225,7 +225,7 @@ describe.each(sources)("%s: sessions that were", (source) => {
     expect(await refusal(session.prompt("Hello"))).toMatchObject({ code: -32002 });
   });
 
-  test("a session is not loaded while its turn runs, and closing it ends the turn", async () => {
+  test("rejects loading a session during its turn, and closing it ends the turn", async () => {
     const { editor } = at();
     const session = await editor.open();
     editor.permit = () => new Promise(() => undefined);
@@ -242,7 +242,7 @@ describe.each(sources)("%s: sessions that were", (source) => {
     expect((await turn).response).toEqual({ stopReason: "cancelled" });
   });
 
-  test("a list tells id, folder, title and time, newest first", async () => {
+  test("a list has id, folder, title and time, newest first", async () => {
     const { bench, editor } = at();
     const cwd = join(bench.root, "listed");
     await mkdir(cwd);
@@ -261,24 +261,24 @@ describe.each(sources)("%s: sessions that were", (source) => {
     ]);
   });
 
-  test("a list without a folder has those of every folder", async () => {
+  test("a list without a folder has the sessions of every folder", async () => {
     const { sessions } = await at().editor.agent.request("session/list", {});
     expect(new Set(sessions.map(({ cwd }) => cwd)).size).toBeGreaterThan(1);
   });
 
-  test("a list of a relative folder is refused", async () => {
+  test("rejects a list of a relative folder", async () => {
     expect(await refusal(at().editor.agent.request("session/list", { cwd: "here" }))).toMatchObject({ code: -32602 });
   });
 
-  test.each(["nonsense", "-1:x", ":"])("the cursor %s is refused", async (cursor) => {
+  test.each(["nonsense", "-1:x", ":"])("rejects the cursor %s", async (cursor) => {
     expect((await at().editor.raw("session/list", { cursor })).error?.code).toBe(-32602);
   });
 
-  test("behind a session that is gone the list goes on with older ones", async () => {
+  test("after a deleted session, the list continues with older ones", async () => {
     expect((await at().editor.raw("session/list", { cursor: "1:gone" })).result).toEqual({ sessions: [] });
   });
 
-  test("a long list comes in pages, each session once", async () => {
+  test("a long list has pages, each session once", async () => {
     const { bench, editor } = at();
     const cwd = join(bench.root, "many");
     await mkdir(cwd);
@@ -307,10 +307,10 @@ describe.each(sources)("%s: sessions that were", (source) => {
     ["session/fork", {}],
     ["session/close", {}],
     ["session/delete", {}],
-  ])("%s of a session that is not there is an error with words", async (method, params) => {
+  ])("%s of an unknown session is an error with a message", async (method, params) => {
     const isOpening = /load|resume|fork/.test(method);
     const places = isOpening ? where() : {};
-    // Those that open one start a backend to find out.
+    // Methods that open a session start a backend to check.
     const others = isOpening ? [] : ["../../etc/passwd", ""];
     for (const sessionId of ["00000000-0000-4000-8000-000000000000", ...others]) {
       const { error } = await at().editor.raw(method, { sessionId, ...places, ...params });
@@ -322,7 +322,7 @@ describe.each(sources)("%s: sessions that were", (source) => {
   });
 });
 
-/** The log of a session under other ids, a second older each. */
+/** The log of a session under other ids, each a second older. */
 async function copiesOf(home: string, id: string, times: number): Promise<readonly string[]> {
   const files = await readdir(home, { recursive: true });
   const log = files.find((name) => name.endsWith(`${id}.jsonl`));

@@ -5,7 +5,7 @@ import { isFullRun } from "../../full-run.ts";
 import { isAlive, until } from "../../sdk/stand-ins.ts";
 import { chooses, choosesNothing, type Editor, openEditor, textOf } from "./raw-editor.ts";
 
-/* Editors that send what nobody should, answer as nobody should, or go when nobody should. */
+/* Editors that send or answer what they should not, or leave at the wrong time. */
 
 let bench: Bench;
 let editor: Editor;
@@ -48,7 +48,7 @@ afterAll(async () => {
 const endTurn = { result: { stopReason: "end_turn" } };
 const deep = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
 
-describe("what is no message", () => {
+describe("an invalid message", () => {
   const call = (id: string, more = ""): string =>
     `{"jsonrpc":"2.0","id":${id},"method":"session/prompt","params":{"sessionId":"none","prompt":[]}${more}}`;
 
@@ -71,17 +71,17 @@ describe("what is no message", () => {
     ["an id that is true", call("true"), -32600],
     ["an id without bounds", call("1e999"), -32600],
     ["nested deeply, and no call", `{"id":{},"method":"x","params":${deep(19_000)}}`, -32600],
-  ])("%s is answered, and the conversation goes on", async (_, line, code) => {
+  ])("%s is answered, and the conversation continues", async (_, line, code) => {
     const from = editor.wire.received.length;
     editor.wire.sendRaw(typeof line === "string" ? `${line}\n` : Buffer.concat([line, Buffer.from("\n")]));
     const answer = await editor.wire.waitFor(({ error }) => error !== undefined, "an error", from);
     expect(answer).toMatchObject({ id: null, error: { code } });
-    // What was said is not said back.
+    // The text is not echoed.
     expect(JSON.stringify(answer).length).toBeLessThan(300);
   });
 
   it.each(["7.5", "-1", '""', "null", '"\u0000"', '"constructor"', '"__proto__"'])(
-    "a call under the id %s has its answer under it",
+    "a call with the id %s is answered under it",
     async (id) => {
       const from = editor.wire.received.length;
       editor.wire.sendRaw(`${call(JSON.stringify(JSON.parse(id.replace("\u0000", "\\u0000"))))}\n`);
@@ -90,21 +90,21 @@ describe("what is no message", () => {
     },
   );
 
-  it("a call with deep parameters is refused under its id", async () => {
+  it("a call with deep parameters is rejected under its id", async () => {
     const from = editor.wire.received.length;
     editor.wire.sendRaw(`{"jsonrpc":"2.0","id":"deep","method":"session/new","params":${deep(19_000)}}\n`);
     const answer = await editor.wire.waitFor(({ id }) => id === "deep", "an error", from);
     expect(answer).toMatchObject({ error: { code: -32602 } });
   });
 
-  it("a call with more values than are read is refused under its id", async () => {
+  it("a call with too many values is rejected under its id", async () => {
     const values = Array.from({ length: 30_000 }, () => 0);
     expect(await editor.request("session/prompt", { sessionId, values }, "many")).toMatchObject({
       error: { code: -32700 },
     });
   });
 
-  it("answers to nothing and notifications of nothing are passed over", async () => {
+  it("unknown responses and notifications are ignored", async () => {
     const from = editor.wire.received.length;
     for (const id of [-1, "x", null, 1e6, {}, []]) editor.wire.send({ jsonrpc: "2.0", id, ...chooses("proceed_once") });
     editor.wire.send({ result: {} });
@@ -119,7 +119,7 @@ describe("what is no message", () => {
 });
 
 describe("a prompt", () => {
-  it("with control characters reaches the model, and half a character comes back as a whole one", async () => {
+  it("with control characters reaches the model, and half a character comes back whole", async () => {
     const text = "a\u0000b\u001b[31mc\u202ed\r\n\u2028e\ud800";
     const from = editor.updates(sessionId).length;
     expect(await editor.prompt(sessionId, text)).toEqual(endTurn);
@@ -133,7 +133,7 @@ describe("a permission", () => {
     ["an error", [{ error: { code: 1, message: "no" } }]],
     ["what cannot be read", [{ result: { outcome: "proceed_once" } }]],
     ["no, and then yes", [choosesNothing, chooses("proceed_once")]],
-  ])("that is answered with %s is not given", async (_, answers) => {
+  ])("is not granted by %s", async (_, answers) => {
     editor.answers = ({ id }) => {
       for (const answer of answers) editor.wire.send({ jsonrpc: "2.0", id, ...answer });
       return undefined;
@@ -143,7 +143,7 @@ describe("a permission", () => {
     await expect(bench.read("touched")).rejects.toThrow("ENOENT");
   });
 
-  it("for several calls is given when each is allowed", async () => {
+  it("for several calls is granted if each is allowed", async () => {
     const shown: unknown[] = [];
     editor.answers = ({ params }) => {
       shown.push((params.toolCall as { rawInput: unknown }).rawInput);
@@ -155,7 +155,7 @@ describe("a permission", () => {
     await expect(bench.read("one")).rejects.toThrow("ENOENT");
   });
 
-  it("that is never answered ends with the cancel, and one that comes late is for nobody", async () => {
+  it("without an answer ends with the cancel, and a late answer has no effect", async () => {
     const before = editor.asked.length;
     const turn = editor.prompt(sessionId, "two files");
     const { id } = await editor.waitForAsked(before + 1);
@@ -167,7 +167,7 @@ describe("a permission", () => {
     await expect(bench.read("one")).rejects.toThrow("ENOENT");
   });
 
-  it("for a plan shows what would hide in its title", async () => {
+  it("for a plan shows hidden characters in its title", async () => {
     await editor.request("session/set_mode", { sessionId, modeId: "spec" });
     editor.answers = () => choosesNothing;
     expect(await editor.prompt(sessionId, "a plan")).toEqual(endTurn);
@@ -177,8 +177,8 @@ describe("a permission", () => {
   });
 });
 
-describe("an editor that asks and does not read", () => {
-  it("cannot fill the memory, and has all its answers when it reads", async () => {
+describe("an editor that sends requests without reading", () => {
+  it("cannot fill the memory, and gets all its responses once it reads", async () => {
     const child = bench.start(["acp"]);
     const { stdin, stdout } = child;
     if (stdin === null || stdout === null) throw new Error("no pipes");
@@ -189,7 +189,7 @@ describe("an editor that asks and does not read", () => {
     let answered = 0;
     const text = Array.from({ length: most }, (_, id) => line(id)).join("");
     stdin.write(text);
-    // It has stopped when it takes no more of what lies in its pipe.
+    // It has stopped once it leaves data in its pipe unread.
     const cpu = (): string => readFileSync(`/proc/${child.pid}/stat`, "utf8").split(" ").slice(13, 15).join(" ");
     for (let before = "", same = 0; same < 5; ) {
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -203,11 +203,11 @@ describe("an editor that asks and does not read", () => {
     });
     stdin.end();
     expect([await ended, answered]).toEqual([0, most]);
-    // All answers, if they were kept, would need half as much again.
+    // All responses, if kept, would need half as much again.
     expect(kib).toBeLessThan(130 * 1024);
   });
 
-  it("has no more than so many prompts under way", async () => {
+  it("has a limited number of prompts under way", async () => {
     const id = await editor.open(bench.cwd);
     const answers: unknown[] = [];
     const stop = editor.wire.subscribe(({ id: of, result, error }) => {
@@ -233,12 +233,12 @@ describe("an editor that asks and does not read", () => {
   });
 });
 
-describe("an editor that goes in the middle of a turn", () => {
+describe("an editor that leaves in the middle of a turn", () => {
   it.each([
     ["dies", ({ wire }: Editor) => [wire.hangUp(), wire.eof()]],
     ["closes only what it reads from", ({ wire }: Editor) => [wire.hangUp()]],
     ["closes only what it writes to", ({ wire }: Editor) => [wire.eof()]],
-  ])("and %s leaves nothing", async (name, goes) => {
+  ])("with %s leaves nothing behind", async (name, goes) => {
     const one = openEditor(bench, { args: ["-m", model, "--auto", "high"] });
     await one.hello();
     const cwd = (await bench.shell(`mkdir -p '../${name}' && cd '../${name}' && pwd -P`)).stdout.trim();
@@ -253,14 +253,14 @@ describe("an editor that goes in the middle of a turn", () => {
       }
     });
     goes(one);
-    // It hears that nobody reads when it has something to say.
+    // It notices that the reader is gone when it writes.
     one.notify("session/cancel", { sessionId: id });
     await one.wire.exit();
     await until(() => !isAlive(pid()));
   });
 });
 
-it("does not wait for ever for an editor that has said goodbye and does not read", async () => {
+it("does not wait forever for an editor that closed its side and does not read", async () => {
   const child = bench.start(["acp"]);
   const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
   // More than fits into a pipe.

@@ -9,7 +9,7 @@ test.each([
   ["which is told so", { session: { notices: {} } }, []],
   ["which is told so with the option of old settings", { session: { notices: {} } }, ["--skip-mcp-servers"]],
   ["on stderr when it takes no notices", {}, []],
-])("an editor gets a session without the MCP servers that cannot be had, %s", async (_, capabilities, args) => {
+])("opens a session without unusable MCP servers, %s", async (_, capabilities, args) => {
   const bench = await createBench();
   try {
     const editor = openEditor(bench, { args: [...args, "-m", "offline"], capabilities });

@@ -5,11 +5,11 @@ import { type Bench, createBench } from "../../e2e/tinman.ts";
 import { openWire } from "../../fakes/rpc/wire.ts";
 import { type Editor, openEditor, textOf, type Update } from "./raw-editor.ts";
 
-/* A session belongs to no front end: whoever opens it finds all of it, and adds to the one log. */
+/* Sessions are independent of front ends: each one finds the whole session and appends to the same log. */
 
 const secrets = { alpha: "DOLPHIN-1", beta: "DOLPHIN-2", gamma: "DOLPHIN-3", delta: "DOLPHIN-4" } as const;
 
-/** Only a model that is sent what was said then can answer. */
+/** Only a model that gets the earlier text can answer. */
 const replies = [
   ...Object.entries(secrets).map(([name, secret]) => {
     return { when: { user: `What is ${name}?`, contains: secret }, times: "any", text: `${name} is known. ` };
@@ -41,12 +41,12 @@ afterAll(async () => {
 const tell = (name: keyof typeof secrets): string => `The password of ${name} is ${secrets[name]}.`;
 const endTurn = { result: { stopReason: "end_turn" } };
 
-/** What a session shows when it is loaded, as lines. */
+/** A loaded session's output, as lines. */
 async function loaded(editor: Editor, sessionId: string): Promise<readonly string[]> {
   const from = editor.wire.received.length;
   const answer = await editor.request("session/load", { sessionId, cwd: bench.cwd, mcpServers: [] });
   expect(answer).toHaveProperty("result.modes");
-  // All of it comes before the answer.
+  // All of it comes before the response.
   const until = editor.wire.received.findIndex(({ result }, at) => at >= from && result !== undefined);
   const updates = editor.wire.received.slice(from, until).map(({ params }) => params?.update as Update);
   return updates.map((update) => {
@@ -65,7 +65,7 @@ const beginning = [
 ];
 const said = (name: keyof typeof secrets) => [`user_message_chunk: ${tell(name)}`, "agent_message_chunk: Noted."];
 
-it("goes from one front end to the next, and none has lost anything", async () => {
+it("moves from one front end to the next without losing anything", async () => {
   const first = await bench.tinman(["exec", "-m", model, "-o", "json", tell("alpha")]);
   const { session_id: sessionId } = JSON.parse(first.stdout) as { session_id: string };
 

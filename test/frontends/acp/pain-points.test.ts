@@ -7,7 +7,7 @@ import { alikeSources } from "./acp-suite.ts";
 import { badBackend, badFolder } from "./bad-folders.ts";
 import { chooses, choosesNothing, type Editor, openEditor, textOf, type Update } from "./raw-editor.ts";
 
-/* What people who use agents in editors complain of most, and what an earlier adapter for `droid` got wrong: not here. */
+/* The most frequent complaints about agents in editors, and mistakes of an earlier adapter for `droid`: not here. */
 
 const execute = (command: string) => ({ name: "Execute", input: { command, riskLevel: "low" } });
 const long = `printf '%s' "${"long ".repeat(200)}" > long.txt\ntouch second-line.txt`;
@@ -45,7 +45,7 @@ describe.each(alikeSources)("the %s", (kind) => {
   let bench: Bench;
   let args: readonly string[];
   let editor: Editor;
-  /** For what needs none of its own. */
+  /** For tests that need no session of their own. */
   let shared: string;
 
   beforeAll(async () => {
@@ -66,7 +66,7 @@ describe.each(alikeSources)("the %s", (kind) => {
 
   const is = (kind: string) => (update: Update) => update.sessionUpdate === kind;
 
-  /** A folder of its own, where a command writes down its process. */
+  /** A folder in which a command records its process. */
   function folder(name: string) {
     const cwd = join(bench.root, name);
     mkdirSync(cwd);
@@ -90,7 +90,7 @@ describe.each(alikeSources)("the %s", (kind) => {
     return { cwd, sessionId, turn, pid: pid() };
   }
 
-  it("answers a prompt that was cancelled with cancelled, and works on, however often", async () => {
+  it("answers a cancelled prompt with cancelled and keeps working, any number of times", async () => {
     const sessionId = shared;
     for (const round of [1, 2, 3]) {
       const turn = editor.prompt(sessionId, `slow ${round}`);
@@ -103,7 +103,7 @@ describe.each(alikeSources)("the %s", (kind) => {
     expect(textOf(editor.updates(sessionId))).toBe("SlowSlowSlowYou said hello.");
   });
 
-  it("ends the running command with the cancel, and the session can be loaded and resumed after it", async () => {
+  it("cancel ends the running command, and the session can be loaded and resumed afterwards", async () => {
     const { cwd, sessionId, turn, pid } = await sleeping(editor, "cancelled");
     editor.notify("session/cancel", { sessionId });
     expect(await turn).toEqual(cancelled);
@@ -116,7 +116,7 @@ describe.each(alikeSources)("the %s", (kind) => {
     }
   });
 
-  it("loads tool calls with their titles, and nothing that nobody said", async () => {
+  it("loads tool calls with their titles, and nothing that was not part of the conversation", async () => {
     const sessionId = await editor.open(bench.cwd);
     await editor.prompt(sessionId, "read");
     await editor.request("session/close", { sessionId });
@@ -132,7 +132,7 @@ describe.each(alikeSources)("the %s", (kind) => {
     expect(JSON.stringify(replayed)).not.toMatch(/system-reminder|PELICAN/);
   });
 
-  it("has the models as an option and in the old form, and both choose", async () => {
+  it("offers the models as an option and in the old form, and both work", async () => {
     const { result } = await editor.request("session/new", { cwd: bench.cwd, mcpServers: [] });
     const { sessionId, configOptions, models } = result as {
       sessionId: string;
@@ -152,7 +152,7 @@ describe.each(alikeSources)("the %s", (kind) => {
     });
   });
 
-  it("asks for every call before any runs, and shows each command whole", async () => {
+  it("asks about every call before any runs, and shows each command whole", async () => {
     const { cwd } = folder("asked");
     const sessionId = await editor.open(cwd);
     const shown: string[] = [];
@@ -195,7 +195,7 @@ describe.each(alikeSources)("the %s", (kind) => {
     await withForms.leave();
   });
 
-  it("ends when its input ends, with whatever runs, also after a cancel", async () => {
+  it("exits when its input ends, with everything running, even after a cancel", async () => {
     const one = openEditor(bench, { args });
     await one.hello();
     const [first, second] = [await sleeping(one, "left-1"), await sleeping(one, "left-2")];
@@ -208,7 +208,7 @@ describe.each(alikeSources)("the %s", (kind) => {
     await until(() => ![first.pid, second.pid, ...children].some(isAlive));
   });
 
-  it("streams, tells how full the window is, and gives absolute paths, kinds and diffs", async () => {
+  it("streams, reports window usage, and sends absolute paths, kinds and diffs", async () => {
     const { cwd } = folder("created");
     const sessionId = await editor.open(cwd);
     await editor.request("session/set_mode", { sessionId, modeId: "low" });
@@ -227,7 +227,7 @@ describe.each(alikeSources)("the %s", (kind) => {
     expect(paths.filter((each) => !isAbsolute(each))).toEqual([]);
   });
 
-  it("advertises its commands, and what they say is seen and costs nothing", async () => {
+  it("advertises its commands, whose output is visible and free", async () => {
     const sessionId = shared;
     const first = editor.updates(sessionId).length;
     const { availableCommands } = await editor.waitForUpdate(sessionId, is("available_commands_update"));
@@ -241,7 +241,7 @@ describe.each(alikeSources)("the %s", (kind) => {
     expect(textOf(editor.updates(sessionId).slice(first))).not.toContain("You said");
   });
 
-  it("says at once what is wrong with a folder or a session", async () => {
+  it("reports a fault in a folder or session at once", async () => {
     const missing = join(bench.root, "missing");
     for (const [cwd, words] of [
       [missing, `The folder ${missing} does not exist.`],

@@ -7,7 +7,7 @@ import { createBench } from "../../e2e/tinman.ts";
 import { only, openEditor, refusal, sources, textOf } from "./acp-client.ts";
 import { calls, on, otherwise, useEditor } from "./acp-suite.ts";
 
-/** One red point. */
+/** One red pixel. */
 const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC";
 const pdf = Buffer.from("%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n").toString("base64");
 
@@ -35,7 +35,7 @@ describe.each(sources)("%s: prompts", (source) => {
   const said = async (blocks: ContentBlock[]): Promise<string> => textOf((await at().session.prompt(blocks)).updates);
   const text = (words: string): ContentBlock => ({ type: "text", text: words });
 
-  test("a text is answered, and the turn has ended", async () => {
+  test("answers a text, and the turn has ended", async () => {
     const { response, updates } = await at().session.prompt("Hello there");
     expect(response).toEqual({ stopReason: "end_turn" });
     expect(textOf(updates)).toBe("You said: Hello there");
@@ -45,25 +45,25 @@ describe.each(sources)("%s: prompts", (source) => {
     expect(await said([text("Hello "), text("there"), text(", you")])).toBe("You said: Hello there, you");
   });
 
-  test("a mentioned file stands in the text by its path", async () => {
+  test("a mentioned file appears in the text as its path", async () => {
     const path = await at().bench.file("sub/with space.txt", "inside\n");
     const link: ContentBlock = { type: "resource_link", uri: pathToFileURL(path).href, name: "with space.txt" };
     expect(await said([text("Look at "), link, text(" now")])).toBe(`You said: Look at @${path} now`);
   });
 
-  test("a mentioned address stands in the text as it is", async () => {
+  test("a mentioned address appears in the text unchanged", async () => {
     const link: ContentBlock = { type: "resource_link", uri: "https://example.org/a?b#c", name: "page" };
     expect(await said([text("Read "), link])).toBe("You said: Read @https://example.org/a?b#c");
   });
 
-  test("an embedded text is mentioned where it stands, and follows as a whole", async () => {
+  test("an embedded text is mentioned in place, and follows in full", async () => {
     const path = join(at().bench.cwd, "notes.md");
     const resource = { uri: pathToFileURL(path).href, mimeType: "text/markdown", text: "# Notes\nDOLPHIN" };
     const answer = await said([text("Use "), { type: "resource", resource }, text(" please")]);
     expect(answer).toBe(`You said: Use @${path} please\n\n<context ref="${path}">\n# Notes\nDOLPHIN\n</context>`);
   });
 
-  test("an image is taken", async () => {
+  test("accepts an image", async () => {
     const { session } = at();
     const { response } = await session.prompt([
       text("What is it?"),
@@ -72,7 +72,7 @@ describe.each(sources)("%s: prompts", (source) => {
     expect(response.stopReason).toBe("end_turn");
   });
 
-  test("an image that is embedded as a resource is taken", async () => {
+  test("accepts an image embedded as a resource", async () => {
     const resource = { uri: "file:///x.png", mimeType: "image/png", blob: png };
     expect(await said([text("What is it?"), { type: "resource", resource }])).toBe("You said: What is it?");
   });
@@ -82,7 +82,7 @@ describe.each(sources)("%s: prompts", (source) => {
     expect(response.stopReason).toBe("end_turn");
   });
 
-  test("a PDF is taken", async () => {
+  test("accepts a PDF", async () => {
     const resource = { uri: "file:///papers/one.pdf", mimeType: "application/pdf", blob: pdf };
     expect(await said([text("Read "), { type: "resource", resource }])).toBe("You said: Read @/papers/one.pdf");
   });
@@ -95,7 +95,7 @@ describe.each(sources)("%s: prompts", (source) => {
     ],
     ["a blob of no type", { type: "resource", resource: { uri: "file:///a.bin", blob: "AAAA" } }],
     ["audio", { type: "audio", mimeType: "audio/wav", data: "AAAA" }],
-  ])("%s is refused with words, and nothing is sent", async (_, block) => {
+  ])("rejects %s with a message, and sends nothing", async (_, block) => {
     const { session } = at();
     const from = session.updates.length;
     expect(await refusal(session.prompt([text("Take this"), block]))).toEqual({
@@ -108,14 +108,14 @@ describe.each(sources)("%s: prompts", (source) => {
   test.each<[string, ContentBlock[]]>([
     ["without blocks", []],
     ["without words", [text(""), text("  ")]],
-  ])("a prompt %s is refused with words", async (_, blocks) => {
+  ])("rejects a prompt %s with a message", async (_, blocks) => {
     expect(await refusal(at().session.prompt(blocks))).toEqual({
       code: -32602,
       message: expect.stringMatching(/\w+ \w+/),
     });
   });
 
-  test("a text comes in pieces, as it is said", async () => {
+  test("streams a text", async () => {
     const { updates } = await at().session.prompt("count");
     const chunks = only(updates, "agent_message_chunk").map(({ content }) => content);
     expect(chunks).toEqual(["one ", "two ", "three"].map(text));
@@ -127,7 +127,7 @@ describe.each(sources)("%s: prompts", (source) => {
     expect([ids.length, new Set(ids).size, typeof ids[0]]).toEqual([3, 1, "string"]);
   });
 
-  test("each message has an id of its own, also within a turn", async () => {
+  test("each message has its own id, even within a turn", async () => {
     const { updates } = await at().session.prompt("twice");
     const [first, ...second] = only(updates, "agent_message_chunk").map(({ messageId }) => messageId);
     expect(second).toHaveLength(2);
@@ -136,7 +136,7 @@ describe.each(sources)("%s: prompts", (source) => {
     expect(textOf(updates)).toBe("First.Second.");
   });
 
-  test("thoughts come as thoughts, in pieces, before the words", async () => {
+  test("streams thoughts before the text", async () => {
     const { updates } = await at().session.prompt("think");
     const chunks = updates.filter(({ sessionUpdate }) => sessionUpdate.endsWith("_chunk"));
     expect(chunks.map(({ sessionUpdate }) => sessionUpdate)).toEqual([
@@ -148,11 +148,11 @@ describe.each(sources)("%s: prompts", (source) => {
     expect([textOf(updates, "agent_thought_chunk"), textOf(updates)]).toEqual(["Let me see.", "I have seen."]);
   });
 
-  test("what the user said is not told again", () => {
+  test("does not echo the user's message", () => {
     expect(only(at().session.updates, "user_message_chunk")).toEqual([]);
   });
 
-  test("a plan comes from the list of tasks, and no call is shown for it", async () => {
+  test("a plan comes from the list of tasks, without showing a call", async () => {
     const { updates } = await at().session.prompt("tidy");
     expect(only(updates, "plan").map(({ entries }) => entries)).toEqual([
       [
@@ -164,7 +164,7 @@ describe.each(sources)("%s: prompts", (source) => {
     expect(only(updates, "tool_call")).toEqual([]);
   });
 
-  test("the window's use is told", async () => {
+  test("reports the window's use", async () => {
     const { session } = at();
     const from = session.updates.length;
     await session.prompt("usage");
@@ -172,32 +172,32 @@ describe.each(sources)("%s: prompts", (source) => {
     expect(update).toEqual({ sessionUpdate: "usage_update", used: 2_230, size: 64_000 });
   });
 
-  test("the title is told", async () => {
+  test("reports the title", async () => {
     const session = await at().editor.open();
     await session.prompt("Mend the leaking roof");
     const update = await session.update(({ sessionUpdate }) => sessionUpdate === "session_info_update");
     expect(update).toMatchObject({ title: "Mend the leaking roof", updatedAt: expect.stringMatching(/^\d{4}-.*Z$/) });
   });
 
-  test("a refusal of the model is a stop reason", async () => {
+  test("the model's refusal is a stop reason", async () => {
     expect((await at().session.prompt("refuse")).response.stopReason).toBe("refusal");
   });
 
-  test("the output's limit is a stop reason", async () => {
+  test("the output limit is a stop reason", async () => {
     const session = await at().editor.open();
     const { response, updates } = await session.prompt("endless");
     expect(response).toEqual({ stopReason: "max_tokens", _meta: { message: expect.stringMatching(/output limit/) } });
     expect(only(updates, "notice").map(({ severity }) => severity)).toEqual(["warning"]);
   });
 
-  test("a failure of the model is an error with its words", async () => {
+  test("a model failure is an error with its message", async () => {
     expect(await refusal(at().session.prompt("broken"))).toEqual({
       code: -32603,
       message: expect.stringContaining("The request was bad."),
     });
   });
 
-  test("a refused key asks to authenticate", async () => {
+  test("a rejected key requests authentication", async () => {
     expect(await refusal(at().session.prompt("locked"))).toEqual({
       code: -32000,
       message: expect.stringContaining("The key was refused."),
@@ -208,7 +208,7 @@ describe.each(sources)("%s: prompts", (source) => {
     expect((await at().session.prompt("and now")).response.stopReason).toBe("end_turn");
   });
 
-  test("a model that is asked again is a notice", async () => {
+  test("a retry is a notice", async () => {
     const { updates, response } = await at().session.prompt("often");
     expect(only(updates, "notice")).toEqual([
       { sessionUpdate: "notice", severity: "info", title: expect.stringMatching(/^Calling the model again/) },
@@ -224,13 +224,13 @@ describe.each(sources)("%s: prompts", (source) => {
     expect(textOf(session.updates.slice(from))).toBe("slowly doneYou said: after that");
   });
 
-  test("a path in the prompt can be read by the model", async () => {
+  test("the model can read a path in the prompt", async () => {
     await writeFile(join(at().bench.cwd, "known.txt"), "known");
     expect((await at().session.prompt("Is there known.txt?")).response.stopReason).toBe("end_turn");
   });
 });
 
-test.each(sources)("%s: a model whose key is missing asks to authenticate, and cannot be chosen", async (source) => {
+test.each(sources)("%s: a model without its key requests authentication, and cannot be chosen", async (source) => {
   const bench = await createBench();
   try {
     const editor = await openEditor(source, bench, { args: ["-m", "claude-sonnet-4-5"] });

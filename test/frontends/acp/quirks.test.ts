@@ -5,7 +5,7 @@ import { type Bench, createBench } from "../../e2e/tinman.ts";
 import { isFullRun } from "../../full-run.ts";
 import { type Answer, chooses, type Editor, openEditor, textOf, type Update } from "./raw-editor.ts";
 
-/* A backend with faults on purpose, behind the adapter: what the editor sees is what it would see without them. */
+/* A backend with deliberate faults behind the adapter: the editor sees the same as without them. */
 
 const quirkNames = [
   ...["silent-cancel", "no-turn-end", "usage-after-idle", "early-idle", "restart-deltas", "repeated-tool-calls"],
@@ -53,7 +53,7 @@ afterAll(async () => {
   await bench.remove();
 });
 
-/** Ids by the order in which they come, and nothing that comes when it comes: how full the window is, and when. */
+/** Ids by order of appearance, without updates whose time varies, such as window usage. */
 function plainly(updates: readonly Update[]): readonly unknown[] {
   const ids = new Map<unknown, string>();
   return updates
@@ -87,7 +87,7 @@ async function conversation(one: Editor, name: string, quirks: readonly string[]
   const asked = one.asked
     .filter(({ params }) => params.sessionId === sessionId)
     .map(({ method, params: { sessionId: _, ...params } }) => ({ method, params }));
-  // The turn's own word for why it failed comes with its end, which one of the quirks is not to send.
+  // The reason of a failed turn comes with its end, which one of the quirks drops.
   for (const { error } of answers) delete (error?.data as { reason?: unknown } | undefined)?.reason;
   const all = { answers, asked, updates: plainly(one.updates(sessionId)) };
   return { sessionId, ...(JSON.parse(JSON.stringify(all).replaceAll(cwd, "/folder")) as typeof all) };
@@ -97,7 +97,7 @@ describe("a backend with quirks", () => {
   const alone = (isFullRun ? quirkNames : []).map((name) => [name, [name]] as const);
   const all = ["all of them", quirkNames] as const;
 
-  it("is seen as one without", async () => {
+  it("looks like one without", async () => {
     const own = openEditor(bench, { args: ["-m", model], answers: () => chooses("proceed_once") });
     await own.hello();
     const [engine, plain, ...quirked] = await Promise.all([
@@ -118,7 +118,7 @@ describe("a backend with quirks", () => {
     for (const { sessionId: id, ...each } of [plain, ...quirked]) expect(each, id).toEqual(expected);
   });
 
-  it("that begins a message again is shown with the whole of it", async () => {
+  it("that restarts a message is shown with the whole message", async () => {
     const cwd = join(bench.root, "again");
     mkdirSync(cwd);
     writeFileSync(join(cwd, "quirks"), `--quirks ${quirkNames.join(",")}`);

@@ -1,29 +1,29 @@
 import type { Bench, RunOptions } from "../../e2e/tinman.ts";
 import { openWire, type Received, type Wire } from "../../fakes/rpc/wire.ts";
 
-/** How a request was answered. */
+/** A request's outcome. */
 export interface Answer {
   readonly result?: Readonly<Record<string, unknown>>;
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
 }
 
-/** A `session/update`, without knowing any of its kinds. */
+/** A `session/update` of any kind. */
 export interface Update extends Readonly<Record<string, unknown>> {
   readonly sessionUpdate: string;
 }
 
-/** A request of the agent. */
+/** A request from the agent. */
 export interface Asked {
   readonly id: unknown;
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** What is answered to a request of the agent; `undefined`: nothing, for now. */
+/** The response to a request from the agent; `undefined`: none for now. */
 export type Answering = (asked: Asked, nth: number) => object | undefined;
 
 export interface EditorOptions extends RunOptions {
-  /** Behind `acp`. */
+  /** After `acp`. */
   readonly args?: readonly string[];
   readonly capabilities?: object;
   answers?: Answering;
@@ -31,10 +31,10 @@ export interface EditorOptions extends RunOptions {
   readonly forgets?: boolean;
 }
 
-/** An editor that knows lines and ids, and nothing of the protocol's library. */
+/** An editor that knows only lines and ids, without the protocol's library. */
 export interface Editor {
   readonly wire: Wire;
-  /** What the agent has asked, in order. */
+  /** The agent's requests, in order. */
   readonly asked: readonly Asked[];
   /** From now on. */
   answers: Answering;
@@ -42,14 +42,14 @@ export interface Editor {
   request(method: string, params: object, id?: unknown): Promise<Answer>;
   notify(method: string, params: object): void;
   hello(): Promise<Answer>;
-  /** The id of a new session. Rejects with the words of an error. */
+  /** The id of a new session. Rejects with an error's message. */
   open(cwd: string, more?: object): Promise<string>;
   prompt(sessionId: string, text: string): Promise<Answer>;
   waitForAsked(nth: number): Promise<Asked>;
   /** The updates of a session so far. */
   updates(sessionId: string): readonly Update[];
   waitForUpdate(sessionId: string, holds: (update: Update) => boolean): Promise<Update>;
-  /** Says goodbye, and waits for the end of the program. */
+  /** Disconnects, and waits for the program's exit. */
   leave(): ReturnType<Wire["exit"]>;
 }
 
@@ -112,7 +112,7 @@ function updateIn({ method, params }: Received, sessionId: string): readonly Upd
   return method === "session/update" && params?.sessionId === sessionId ? [params.update as Update] : [];
 }
 
-/** The text of an answer, from its pieces. */
+/** An answer's text, joined from its pieces. */
 export function textOf(updates: readonly Update[], kind = "agent_message_chunk"): string {
   return updates
     .filter(({ sessionUpdate }) => sessionUpdate === kind)

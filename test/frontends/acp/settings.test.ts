@@ -13,7 +13,7 @@ describe.each(alikeSources)("%s: settings and commands", (source) => {
   let script = "";
   const request = (method: string, params: object): Promise<Record<string, unknown>> =>
     at().editor.agent.request(method, { sessionId: at().session.id, ...params });
-  /** What is told of a change, and what it is answered. */
+  /** A change's updates and response. */
   async function changed(method: string, params: object) {
     const { answer, updates: told } = await at().session.request(method, params);
     const options = only(told, "config_option_update").at(-1)?.configOptions;
@@ -24,7 +24,7 @@ describe.each(alikeSources)("%s: settings and commands", (source) => {
     };
   }
 
-  test.each(["low", "medium", "high", "spec", "off"])("the mode %s can be set", async (modeId) => {
+  test.each(["low", "medium", "high", "spec", "off"])("sets the mode %s", async (modeId) => {
     const { answer, modes, values } = await changed("session/set_mode", { modeId });
     expect([answer, modes, values?.mode]).toEqual([{}, [modeId], modeId]);
   });
@@ -34,17 +34,17 @@ describe.each(alikeSources)("%s: settings and commands", (source) => {
     ["auto-medium", "medium"],
     ["auto-high", "high"],
     ["normal", "off"],
-  ])("%s is another name of the mode %s", async (alias, modeId) => {
+  ])("accepts %s as another name of the mode %s", async (alias, modeId) => {
     expect((await changed("session/set_mode", { modeId: alias })).modes).toEqual([modeId]);
   });
 
-  test("a mode that is set already is not told again", async () => {
+  test("does not report a mode that is already set", async () => {
     await request("session/set_mode", { modeId: "off" });
     const { modes, values } = await changed("session/set_mode", { modeId: "off" });
     expect([modes, values]).toEqual([[], undefined]);
   });
 
-  test.each(["yolo", "", "toString", "__proto__"])("the mode %j is refused, and nothing changes", async (modeId) => {
+  test.each(["yolo", "", "toString", "__proto__"])("rejects the mode %j without a change", async (modeId) => {
     const { session } = at();
     const from = session.updates.length;
     expect(await refusal(request("session/set_mode", { modeId }))).toEqual({
@@ -54,7 +54,7 @@ describe.each(alikeSources)("%s: settings and commands", (source) => {
     expect(session.updates.slice(from)).toEqual([]);
   });
 
-  test("the mode is an option, too", async () => {
+  test("offers the mode as an option", async () => {
     const { answer, modes } = await changed("session/set_config_option", { configId: "mode", value: "medium" });
     const options = answer.configOptions as { id: string; currentValue: string }[];
     expect(modes).toEqual(["medium"]);
@@ -64,7 +64,7 @@ describe.each(alikeSources)("%s: settings and commands", (source) => {
     ]);
   });
 
-  test("the model is an option, and with it others come and go", async () => {
+  test("offers the model as an option, which changes other options", async () => {
     const { answer, values } = await changed("session/set_config_option", { configId: "model", value: "gpt-5.1" });
     const options = answer.configOptions as { id: string; currentValue: string }[];
     expect(Object.fromEntries(options.map(({ id, currentValue }) => [id, currentValue]))).toEqual(values);
@@ -81,49 +81,49 @@ describe.each(alikeSources)("%s: settings and commands", (source) => {
     ["mode", "yolo"],
     ["model", "no-such-model"],
     ["thought_level", "gigantic"],
-  ])("a value that the option %s does not have is refused", async (configId, value) => {
+  ])("rejects an invalid value for the option %s", async (configId, value) => {
     expect(await refusal(request("session/set_config_option", { configId, value }))).toEqual({
       code: -32602,
       message: expect.stringMatching(new RegExp(`^Unknown \\w+ "${value}".*Available: .+`)),
     });
   });
 
-  test("an option that is not there is refused", async () => {
+  test("rejects an unknown option", async () => {
     expect(await refusal(request("session/set_config_option", { configId: "color", value: "red" }))).toEqual({
       code: -32602,
       message: 'Unknown option "color". Available: mode, model, thought_level.',
     });
   });
 
-  test("a value that is no text is refused", async () => {
+  test("rejects a non-string value", async () => {
     const { editor, session } = at();
     const params = { sessionId: session.id, configId: "mode", type: "boolean", value: true };
     expect((await editor.raw("session/set_config_option", params)).error?.code).toBe(-32602);
   });
 
-  test("older clients set the model by a method of its own", async () => {
+  test("older clients set the model with a separate method", async () => {
     const { answer, values } = await changed("session/set_model", { modelId: "offline" });
     expect([answer, values?.model]).toEqual([{}, "offline"]);
   });
 
-  test("a model that is not there is refused", async () => {
+  test("rejects an unknown model", async () => {
     expect(await refusal(request("session/set_model", { modelId: "no-such-model" }))).toMatchObject({
       code: -32602,
       message: expect.stringMatching(/^Unknown model "no-such-model"\. Available: .*offline/),
     });
   });
 
-  test("one can go back to the model that the program was started with", async () => {
+  test("allows returning to the model that the program was started with", async () => {
     await request("session/set_model", { modelId: "offline" });
     expect((await changed("session/set_model", { modelId: script })).values?.model).toBe(script);
   });
 
-  test("a change holds for the next prompt", async () => {
+  test("a change applies to the next prompt", async () => {
     await request("session/set_config_option", { configId: "model", value: script });
     expect(textOf((await at().session.prompt("hello")).updates)).toBe("You said: hello");
   });
 
-  test("another model has another window, and it is told", async () => {
+  test("another model has another window, which is reported", async () => {
     const { editor } = at();
     const session = await editor.open();
     const sized = (size: number) => (update: SessionUpdate) =>
@@ -134,7 +134,7 @@ describe.each(alikeSources)("%s: settings and commands", (source) => {
     await session.update(sized(400_000));
   });
 
-  test("a change holds for one session alone", async () => {
+  test("a change applies to one session only", async () => {
     const { editor } = at();
     await request("session/set_mode", { modeId: "high" });
     expect((await editor.open()).state.modes?.currentModeId).toBe("off");
@@ -146,7 +146,7 @@ describe.each(alikeSources)("%s: settings and commands", (source) => {
     return textOf(updates);
   };
 
-  test("they are told, with what they take", () => {
+  test("are advertised with their arguments", () => {
     const told = only(at().session.updates, "available_commands_update").at(-1)?.availableCommands ?? [];
     expect(told.map(({ name }) => name)).toEqual(commands);
     expect(told.every(({ description }) => description.length > 10)).toBe(true);
@@ -154,7 +154,7 @@ describe.each(alikeSources)("%s: settings and commands", (source) => {
     expect(withInput).toEqual(["model", "mode", "effort", "rename", "compact"]);
   });
 
-  test("/status tells the session, its folder, its model and its mode", async () => {
+  test("/status shows the session, its folder, its model and its mode", async () => {
     const { bench, session } = at();
     await session.request("session/set_model", { modelId: script });
     await session.request("session/set_mode", { modeId: "off" });
@@ -162,7 +162,7 @@ describe.each(alikeSources)("%s: settings and commands", (source) => {
     for (const part of [session.id, bench.cwd, script, "Mode: off"]) expect(status).toContain(part);
   });
 
-  test("/mode tells the mode, sets it, and refuses what is none", async () => {
+  test("/mode shows and sets the mode, and rejects an unknown one", async () => {
     expect(await say("/mode")).toBe("The mode is off. Available: off, low, medium, high, spec.");
     const from = at().session.updates.length;
     expect(await say("/mode low")).toBe("The mode is now low.");
@@ -173,7 +173,7 @@ describe.each(alikeSources)("%s: settings and commands", (source) => {
     expect(await say("/mode normal")).toBe("The mode is now off.");
   });
 
-  test("/model lists the models, sets one, and refuses what is none", async () => {
+  test("/model lists the models, sets one, and rejects an unknown one", async () => {
     expect(await say("/model")).toMatch(/- gpt-5\.1\n.*- offline/s);
     expect(await say("/model gpt-5.1")).toBe("The model is now gpt-5.1.");
     expect(await say("/model")).toContain("- gpt-5.1 (in use)");
@@ -187,12 +187,12 @@ describe.each(alikeSources)("%s: settings and commands", (source) => {
     expect(await say("/effort gigantic")).toMatch(/^Unknown effort "gigantic"\./);
   });
 
-  test("/model goes back to the model that the program was started with", async () => {
+  test("/model returns to the model that the program was started with", async () => {
     await say("/model offline");
     expect(await say(`/model ${script}`)).toBe(`The model is now ${script}.`);
   });
 
-  test("/rename gives a title, and it is told", async () => {
+  test("/rename sets a title, which is reported", async () => {
     const { session } = at();
     const from = session.updates.length;
     expect(await say("/rename The great   work")).toBe("The session is now called The great   work.");
@@ -201,19 +201,19 @@ describe.each(alikeSources)("%s: settings and commands", (source) => {
     expect(await say("/rename")).toBe("Give a title: /rename <title>");
   });
 
-  test("/tools lists what the model is offered", async () => {
+  test("/tools lists the tools offered to the model", async () => {
     const tools = await say("/tools");
     for (const name of ["Read", "Edit", "Create", "Execute", "Grep"])
       expect(tools).toMatch(new RegExp(`^- ${name}: .`, "m"));
   });
 
-  test("what begins with a slash and is none of them goes to the model", async () => {
+  test("other text with a slash goes to the model", async () => {
     await say(`/model ${script}`);
     expect(await say("/etc/hosts is a file")).toBe("You said: /etc/hosts is a file");
     expect(await say("/statusses")).toBe("You said: /statusses");
   });
 
-  test("they are no part of the conversation, and cost nothing", async () => {
+  test("they are not part of the conversation, and cost nothing", async () => {
     const { bench, editor } = at();
     const session = await editor.open();
     await session.prompt("/status");
@@ -225,7 +225,7 @@ describe.each(alikeSources)("%s: settings and commands", (source) => {
     expect(only(session.updates.slice(0, from), "usage_update")).toEqual([]);
   });
 
-  test("a command at once after the session is opened is a command", async () => {
+  test("a command right after opening the session works", async () => {
     const { bench, editor } = at();
     const { sessionId } = await editor.agent.request("session/new", { cwd: bench.cwd, mcpServers: [] });
     const { updates } = await editor.conversation(sessionId).prompt("/mode");

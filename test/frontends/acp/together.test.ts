@@ -15,7 +15,7 @@ describe.each(sources)("%s: several sessions in one process", (source) => {
     return { args: ["-m", await bench.script(replies)] };
   });
 
-  test("each is told what is its own, while all of them speak", async () => {
+  test("each gets only its own updates, while all are active", async () => {
     const { editor } = at();
     const names = ["alpha", "beta", "gamma"];
     const sessions = await Promise.all(names.map(() => editor.open()));
@@ -29,7 +29,7 @@ describe.each(sources)("%s: several sessions in one process", (source) => {
     expect(changes.length).toBeGreaterThan(names.length);
   });
 
-  test("each is asked about its own, and a no to one is no no to another", async () => {
+  test("each is asked only about its own, and a no to one does not affect another", async () => {
     const { bench, editor } = at();
     const folders = ["one", "two"].map((name) => join(bench.root, name));
     await Promise.all(folders.map((folder) => mkdir(folder)));
@@ -49,7 +49,7 @@ describe.each(sources)("%s: several sessions in one process", (source) => {
   });
 });
 
-/** All that an editor sees of one conversation, in its order; ids, times and places apart. */
+/** Everything that an editor sees of one conversation, in order, without ids, times and places. */
 async function conversation(source: Source): Promise<readonly string[]> {
   const bench = await createBench();
   try {
@@ -92,7 +92,7 @@ async function conversation(source: Source): Promise<readonly string[]> {
     await session.request("session/close");
     const from = session.updates.length;
     await session.request("session/load", { cwd: bench.cwd, mcpServers: [] });
-    // The last that is told of a session that was opened.
+    // The last update for a newly opened session.
     await session.update(({ sessionUpdate }) => sessionUpdate === "session_info_update", from);
     await editor.close();
     return normalised(editor, bench.root);
@@ -101,7 +101,7 @@ async function conversation(source: Source): Promise<readonly string[]> {
   }
 }
 
-/** Whatever was on its way has come when this is answered. */
+/** Everything under way has arrived when this is answered. */
 async function settled(editor: Editor): Promise<void> {
   await editor.agent.request("session/list", { cwd: "/" });
 }
@@ -116,7 +116,7 @@ function normalised(editor: Editor, root: string): readonly string[] {
     editor.lines
       .filter(({ message: { method } }) => method !== "session/list")
       .map(({ from, message }) => `${from} ${JSON.stringify(message)}`)
-      // They come when they come: how full the window is, and what a command has said so far.
+      // Updates whose time varies: window usage, and a command's output so far.
       .filter((line) => !line.includes('"usage_update"') && !/"status":"in_progress","content"/.test(line))
       .filter((line) => !line.includes('"sessions":[]'))
       .map((line) =>

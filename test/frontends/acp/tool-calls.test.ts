@@ -23,7 +23,7 @@ const pageUrl = (): string => `http://127.0.0.1:${(page.address() as AddressInfo
 
 const words = (text: string): ToolCallContent => ({ type: "content", content: { type: "text", text } });
 
-/** A call as a client has put it together: what it began as, with all that was said of it later. */
+/** A call as a client assembles it: its start, with all later updates. */
 function shown(updates: readonly SessionUpdate[]): ToolCall & { readonly statuses: readonly unknown[] } {
   const begin = only(updates, "tool_call").at(-1);
   if (begin === undefined) throw new Error("There is no such call.");
@@ -78,7 +78,7 @@ describe.each(alikeSources)("%s: tool calls", (source) => {
       env: { OPENAI_API_KEY: patcher.key, OPENAI_BASE_URL: patcher.url },
     };
   });
-  /** What is shown of the last call of a turn, in a mode in which nobody is asked. */
+  /** The final state of a turn's last call, in a mode that does not ask. */
   async function call(prompt: string, permit = choosing("reject_once")) {
     const { editor, session } = at();
     await editor.agent.request("session/set_mode", { sessionId: session.id, modeId: "high" });
@@ -94,7 +94,7 @@ describe.each(alikeSources)("%s: tool calls", (source) => {
     ["Execute", "run", "execute", "echo out; echo err >&2", []],
     ["Create", "create", "edit", "Create new/file.txt", ["new/file.txt"]],
     ["Edit", "edit", "edit", "Edit edit.txt", ["edit.txt"]],
-  ])("%s has its kind, its title and its absolute place", async (name, prompt, kind, title, paths) => {
+  ])("%s has its kind, its title and its absolute location", async (name, prompt, kind, title, paths) => {
     const made = await call(prompt);
     const locations = made.locations?.map(({ path }) => path);
     const places = paths.map((path) => join(at().bench.cwd, path));
@@ -102,49 +102,49 @@ describe.each(alikeSources)("%s: tool calls", (source) => {
     expect(made.statuses).toEqual(["pending", "in_progress", "completed"]);
   });
 
-  test("FetchUrl has its kind, its title and no place", async () => {
+  test("FetchUrl has its kind, its title and no location", async () => {
     const made = await call("fetch", choosing("allow_once"));
     expect([made.kind, made.title, made.locations]).toEqual(["fetch", `Fetch ${pageUrl()}`, []]);
   });
 
-  test("a tool that is not there is shown as it was called, and fails", async () => {
+  test("an unknown tool is shown as called, and fails", async () => {
     const made = await call("strange");
     expect([made.kind, made.title, made.statuses.at(-1)]).toEqual(["other", 'Teleport {"to":"Mars"}', "failed"]);
   });
 
-  test("what a call was given and what came out is there as it is", async () => {
+  test("input and output are passed on raw", async () => {
     const made = await call("run");
     expect(made.rawInput).toEqual({ command: "echo out; echo err >&2" });
     expect(made.rawOutput).toEqual({ text: expect.stringContaining("out") });
   });
 
-  test("what came out is shown", async () => {
+  test("shows the output", async () => {
     const { rawOutput, content } = await call("read");
     expect(content).toEqual([words((rawOutput as { text: string }).text)]);
     expect(JSON.stringify(content)).toContain("two");
   });
 
-  test("the line that is read is a part of its place", async () => {
+  test("the line that is read is part of its location", async () => {
     expect((await call("read")).locations).toEqual([{ path: join(at().bench.cwd, "notes.txt"), line: 2 }]);
   });
 
-  test("a place outside the folder is shown as a whole", async () => {
+  test("shows a location outside the folder as an absolute path", async () => {
     const made = await call("outside");
     expect([made.title, made.locations]).toEqual(["Read /etc/hostname", [{ path: "/etc/hostname" }]]);
   });
 
-  test("a call that fails has failed, and says why", async () => {
+  test("a failed call is marked failed, with the reason", async () => {
     const made = await call("missing");
     expect(made.statuses.at(-1)).toBe("failed");
     expect(JSON.stringify(made.content)).toContain("nowhere.txt");
   });
 
-  test("a command that fails shows what it said", async () => {
+  test("a failed command shows its output", async () => {
     const made = await call("fail");
     expect(JSON.stringify(made.content)).toMatch(/no.*3/s);
   });
 
-  test("a call is announced before it runs, ends once, and nothing comes after its end", async () => {
+  test("announces a call before it runs and ends it once, with nothing after", async () => {
     const { session } = at();
     const { updates } = await session.prompt("several");
     const ids = only(updates, "tool_call").map(({ toolCallId }) => toolCallId);
@@ -159,14 +159,14 @@ describe.each(alikeSources)("%s: tool calls", (source) => {
     }
   });
 
-  test("a call stands behind the words before it", async () => {
+  test("a call comes after the text before it", async () => {
     const { updates } = await at().session.prompt("spoken");
     const kinds = updates.map(({ sessionUpdate }) => sessionUpdate);
     expect(kinds.indexOf("agent_message_chunk")).toBeLessThan(kinds.indexOf("tool_call"));
     expect(kinds.filter((kind) => kind === "tool_call")).toHaveLength(1);
   });
 
-  test("a command shows what it says while it runs", async () => {
+  test("a running command shows its output", async () => {
     const { editor, session } = at();
     await editor.agent.request("session/set_mode", { sessionId: session.id, modeId: "high" });
     const from = session.updates.length;
@@ -180,13 +180,13 @@ describe.each(alikeSources)("%s: tool calls", (source) => {
     expect(JSON.stringify(shown((await turn).updates).content)).toMatch(/first.*second/s);
   });
 
-  test("a long title is cut, and is one line", async () => {
+  test("cuts a long title to one line", async () => {
     const { title, rawInput } = await call("long");
     expect([title.length, title.endsWith("…"), title.includes("\n")]).toEqual([301, true, false]);
     expect(rawInput).toEqual({ command: `echo ${"x".repeat(400)}\necho done` });
   });
 
-  test("signs that nobody sees are written out in a title", async () => {
+  test("escapes invisible characters in a title", async () => {
     expect((await call("bell")).title).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   });
 
@@ -194,7 +194,7 @@ describe.each(alikeSources)("%s: tool calls", (source) => {
     ["unasked", "high"],
     ["asked", "off"],
   ])("diffs, %s", (how, modeId) => {
-    /** The diff that is shown at the end; and when somebody is asked, the one that is asked about. */
+    /** The diff at the end; with a permission request, the one in the request. */
     async function diffOf(prompt: string) {
       const { editor, session } = at();
       await editor.agent.request("session/set_mode", { sessionId: session.id, modeId });
@@ -214,7 +214,7 @@ describe.each(alikeSources)("%s: tool calls", (source) => {
       expect(await diffOf("create")).toEqual([{ type: "diff", path, oldText: null, newText: "fresh\n" }]);
     });
 
-    test("a file that is replaced", async () => {
+    test("a replaced file", async () => {
       const { bench } = at();
       const path = await bench.file("notes.txt", "one\ntwo\n");
       const [diff] = (await diffOf("replace")) ?? [];
@@ -230,7 +230,7 @@ describe.each(alikeSources)("%s: tool calls", (source) => {
       expect(content).toEqual([{ type: "diff", path, ...(how === "asked" ? whole : piece) }]);
     });
 
-    test("a patch of several files has a diff of each", async () => {
+    test("a patch of several files has one diff per file", async () => {
       const { bench, editor } = at();
       await bench.file("p.txt", "one\ntwo\nthree\n");
       await bench.file("gone.txt", "bye\n");

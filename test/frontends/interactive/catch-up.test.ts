@@ -5,7 +5,7 @@ import { calls, says } from "../../fakes/kit.ts";
 import { createMemoryStore } from "../../fakes/memory-store.ts";
 import { type Frame, isFinal, type Served, serve } from "./served.ts";
 
-/** Notes behind which number logs are read. */
+/** Records after which number logs are read. */
 function noting(store: SessionStore): { readonly store: SessionStore; readonly readAfter: number[] } {
   const readAfter: number[] = [];
   const read: SessionStore["read"] = (id, after = 0) => {
@@ -36,7 +36,7 @@ async function conversation({ connect }: Served): Promise<{ readonly sessionId: 
   return { sessionId, last: Number(end?.params?.seq) };
 }
 
-/** What a client is told that has everything up to a number. */
+/** What a client gets that has everything up to a number. */
 async function toldAfter({ connect }: Served, sessionId: string, afterSeq: number): Promise<readonly Frame[]> {
   const client = connect();
   const { result } = await client.request("resumeSession", { sessionId, afterSeq });
@@ -46,7 +46,7 @@ async function toldAfter({ connect }: Served, sessionId: string, afterSeq: numbe
   return told;
 }
 
-test("from whatever number a client goes on, it is told the rest, and no turn before it is read", async () => {
+test("from any number on, a client gets the rest, and earlier turns are not read", async () => {
   const { store, readAfter } = noting(createMemoryStore());
   const served = serve(replies, {}, { store });
   const { sessionId, last } = await conversation(served);
@@ -66,7 +66,7 @@ test("from whatever number a client goes on, it is told the rest, and no turn be
   expect(readAfter).toEqual([]);
 });
 
-test("of a damaged log, all is read and repaired whatever the number", async () => {
+test("a damaged log is read and repaired completely, whatever the number", async () => {
   const healthy = createMemoryStore();
   const first = serve(replies, {}, { store: healthy });
   const { sessionId, last } = await conversation(first);

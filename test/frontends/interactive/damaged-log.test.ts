@@ -19,7 +19,7 @@ async function conversation() {
   return { store, sessionId, events: (await store.read(sessionId)).events };
 }
 
-/** What a client is told that takes the session up again, without the records that are lost. */
+/** What a resuming client gets, without the lost records. */
 async function replayOf(
   { store, sessionId }: Awaited<ReturnType<typeof conversation>>,
   isLost: (event: DurableEvent) => boolean,
@@ -34,7 +34,7 @@ async function replayOf(
   return frames;
 }
 
-test("a damaged log is reported before what is left of it", async () => {
+test("reports a damaged log before what is left of it", async () => {
   const told = await conversation();
   const [notice] = await replayOf(told, ({ seq }) => seq === 4);
   expect(notice).toEqual({
@@ -49,7 +49,7 @@ test("a damaged log is reported before what is left of it", async () => {
   });
 });
 
-test("an answer that was lost is replayed as failed, never as an empty complete one", async () => {
+test("replays a lost answer as failed, never as an empty complete one", async () => {
   const told = await conversation();
   const frames = await replayOf(told, ({ type }) => type === "message.ended");
   expect(frames.filter(isFinal).map(({ params }) => [params?.reason, params?.code])).toEqual([
@@ -58,7 +58,7 @@ test("an answer that was lost is replayed as failed, never as an empty complete 
   ]);
 });
 
-test("whichever record is lost, each message has one end, and is complete only with its last words", async () => {
+test("whichever record is lost, each message has one end, and is complete only with its last text", async () => {
   const told = await conversation();
   for (const { seq: lost, type } of told.events.slice(1)) {
     const frames = await replayOf(told, ({ seq }) => seq === lost);
@@ -74,7 +74,7 @@ test("whichever record is lost, each message has one end, and is complete only w
   }
 });
 
-test("a session that cannot be read is refused with words", async () => {
+test("rejects an unreadable session with a message", async () => {
   const { store, sessionId } = await conversation();
   const unreadable = async () => {
     throw new UnreadableLogError("Cannot read /home/a.jsonl: its first line is damaged.");

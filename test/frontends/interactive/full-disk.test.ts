@@ -4,7 +4,7 @@ import { fullStore } from "../../fakes/full-store.ts";
 import { says } from "../../fakes/kit.ts";
 import { type Frame, isFinal, type Spoken, serve } from "./served.ts";
 
-/** A model that says half of it, and the rest when it is let go. */
+/** A model that sends half of it, and the rest on demand. */
 function held() {
   let goOn = (): void => undefined;
   const gate = new Promise<void>((resolve) => {
@@ -18,7 +18,7 @@ function held() {
   return { reply, goOn: () => goOn() };
 }
 
-/** Ends, and what is told of failures, in order. */
+/** Ends and failure reports, in order. */
 const endsIn = (frames: readonly Frame[]): unknown[] =>
   frames.flatMap(({ method, params }) => {
     if (params?.isFinal === true) return [["end", params.messageId, params.reason, params.code]];
@@ -36,7 +36,7 @@ async function say(client: Spoken, sessionId: string, message: string): Promise<
   return (await client.request("sendUserMessage", { sessionId, message })).result?.messageId;
 }
 
-test("messages that wait when the disk becomes full: each has one end under its id, in order, for who comes later, too", async () => {
+test("messages waiting when the disk becomes full: each has one end under its id, in order, also for later clients", async () => {
   const { store, full } = fullStore();
   const { reply, goOn } = held();
   const { connect } = serve([reply, says("Room.")], {}, { store });
@@ -86,7 +86,7 @@ test("a message that its answer could not take up ends under its id", async () =
   await client.close();
 });
 
-test("messages that are cancelled on a full disk have their ends", async () => {
+test("messages cancelled on a full disk have their ends", async () => {
   const { store, full } = fullStore();
   const { reply, goOn } = held();
   const client = serve([reply], {}, { store }).connect();

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { says, until } from "../../fakes/kit.ts";
 import { isFinal, serve, textIn } from "./served.ts";
 
-test("messages that a stopped server had taken and not come to are answered when their session is taken up again", async () => {
+test("messages that a stopped server had accepted are answered when their session is resumed", async () => {
   const never = async function* () {
     yield { type: "text", text: "Half" } as const;
     await new Promise(() => undefined);
@@ -16,7 +16,7 @@ test("messages that a stopped server had taken and not come to are answered when
   const third = (await client.request("sendUserMessage", { sessionId, message: "three" })).result?.messageId;
   await until(() => before.pool.all()[0]?.waiting().length === 2);
 
-  // Another process finds the log as it is.
+  // As another process finds the log.
   const after = serve([says("Two."), says("Three.")], {}, { store: copyOf(before.kit.store) });
   const back = after.connect();
   const { result } = await back.request("resumeSession", { sessionId });
@@ -31,7 +31,7 @@ test("messages that a stopped server had taken and not come to are answered when
   await back.close();
 });
 
-/** The same logs, without the locks of whoever writes them. */
+/** The same logs, without their writers' locks. */
 function copyOf(store: ReturnType<typeof serve>["kit"]["store"]): typeof store {
   return { ...store, acquire: async () => ({ append: async () => undefined, release: async () => undefined }) };
 }

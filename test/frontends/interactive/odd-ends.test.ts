@@ -9,7 +9,7 @@ import { ann, serve, textIn } from "./served.ts";
 const ada = { user: "ada", role: "admin" } as const;
 const isCall = ({ method }: { readonly method?: string }): boolean => method === "ToolCallNotification";
 
-test("an answer without a word is complete, and a code says what it was", async () => {
+test("an answer without text is complete, with a code", async () => {
   const client = serve([[{ type: "end", stop: "end" }], says("Here I am.")]).connect();
   const sessionId = await client.start();
   const [final, ...more] = await client.ask(sessionId, "say nothing");
@@ -21,7 +21,7 @@ test("an answer without a word is complete, and a code says what it was", async 
   await client.close();
 });
 
-test("a session of another front end can be read where the server runs no tools, and takes no messages", async () => {
+test("a server without tools can show another front end's session, but takes no messages for it", async () => {
   const { kit, connect } = serve([says("One.")]);
   const session = await kit.open();
   await session.close();
@@ -33,7 +33,7 @@ test("a session of another front end can be read where the server runs no tools,
   await client.close();
 });
 
-test("a call whose arguments are not JSON is answered by the server, and the model reads why", async () => {
+test("the server answers a call whose arguments are not JSON, and the model reads why", async () => {
   const broken: ModelEvent[] = [
     { type: "tool_call", id: "call_1", name: "Read", inputText: '{"file_path": ' },
     { type: "end", stop: "tool_calls" },
@@ -49,7 +49,7 @@ test("a call whose arguments are not JSON is answered by the server, and the mod
   await client.close();
 });
 
-test("numbers that no JavaScript program can hold are rounded, in echo and in arguments", async () => {
+test("rounds numbers beyond JavaScript's range, in echo and in arguments", async () => {
   const [call, ...rest] = calls(["Read", {}]);
   const { server } = serve([[{ ...call, inputText: '{"n": 9007199254740993}' } as ModelEvent, ...rest]]);
   const [near, far] = createLinkedPair();
@@ -57,7 +57,7 @@ test("numbers that no JavaScript program can hold are rounded, in echo and in ar
   const texts: string[] = [];
   near.send('{"jsonrpc":"2.0","id":1,"method":"echo","params":{"message":9007199254740993}}');
   near.send('{"jsonrpc":"2.0","id":2,"method":"startSession","params":{"userId":"u"}}');
-  // As texts: to parse them here would round them, too.
+  // As text, because parsing would round them here, too.
   for await (const frame of near.incoming) {
     const text = frame.type === "line" ? frame.text : "";
     const [, sessionId] = /"id":2,"result":\{"sessionId":"([^"]+)"/.exec(text) ?? [];
@@ -81,7 +81,7 @@ const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, thinking: 0 };
 test.each([
   ["says so in words alone, as older versions did", {}],
   ["has it as its cause", { cause: "process_ended" } as const],
-])("an answer whose process ended is told as interrupted when its record %s", async (_, cause) => {
+])("reports an answer whose process ended as interrupted if its record %s", async (_, cause) => {
   const { kit, connect } = serve([]);
   const session = await kit.open();
   await session.close();
@@ -102,7 +102,7 @@ test.each([
   await client.close();
 });
 
-test("an answer that ends because its server stops is interrupted, and one that a client stops is cancelled", async () => {
+test("an answer ended by a stopping server is interrupted, and one stopped by a client is cancelled", async () => {
   const { kit, connect } = serve([calls(["Slow", {}]), calls(["Slow", {}])]);
   const client = connect();
   const reasons: unknown[] = [];

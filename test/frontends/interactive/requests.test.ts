@@ -4,7 +4,7 @@ import type { ModelCatalog } from "../../../src/engine/ports.ts";
 import { calls, info, says, until } from "../../fakes/kit.ts";
 import { ann, isFinal, serve, textIn } from "./served.ts";
 
-describe("the id of a request comes back as it was written", () => {
+describe("a request's id comes back as it was written", () => {
   test.each([
     "9007199254740993",
     "-9223372036854775808",
@@ -31,7 +31,7 @@ describe("the id of a request comes back as it was written", () => {
   });
 });
 
-test("a request that is nested too deeply is answered under its id", async () => {
+test("a too deeply nested request is answered under its id", async () => {
   const client = serve([]).connect();
   const deep = `${"[".repeat(600)}${"]".repeat(600)}`;
   client.raw(`{"jsonrpc":"2.0","id":3,"method":"echo","params":${deep}}`);
@@ -39,7 +39,7 @@ test("a request that is nested too deeply is answered under its id", async () =>
   await client.close();
 });
 
-test("calls of tools that nobody has told of, and arguments of any kind, go to the client", async () => {
+test("calls of undeclared tools, and arguments of any kind, go to the client", async () => {
   const { kit, connect } = serve([
     calls(["clock", null], ["weather", { at: "home" }], ["clock", 5]),
     says("Noon, rain."),
@@ -65,7 +65,7 @@ test("calls of tools that nobody has told of, and arguments of any kind, go to t
   await client.close();
 });
 
-test("where the server runs the tools, one that is not there is not", async () => {
+test("where the server runs the tools, an unknown one fails", async () => {
   const { connect } = serve([calls(["clock", {}]), says("I have none.")], { toolExecution: "server" });
   const client = connect();
   const frames = await client.ask(await client.start(), "go");
@@ -82,7 +82,7 @@ test.each([
   ["userId", { userId: "u".repeat(257) }],
   ["sessionParams.model", { userId: "u", sessionParams: { model: "m".repeat(201) } }],
   ["sessionParams.context", { userId: "u", sessionParams: { context: "c".repeat(100_001) } }],
-])("%s that is too long is refused", async (name, params) => {
+])("rejects a too long %s", async (name, params) => {
   const client = serve([]).connect();
   expect((await client.request("startSession", params)).error).toMatchObject({
     code: -32602,
@@ -92,7 +92,7 @@ test.each([
   await client.close();
 });
 
-test("what a user's sessions are started with is bounded, for each and in all", async () => {
+test("limits what a user's sessions are started with, for each and in total", async () => {
   const { connect } = serve([], {});
   const client = connect();
   const start = (characters: number) =>
@@ -110,7 +110,7 @@ test("what a user's sessions are started with is bounded, for each and in all", 
   await client.close();
 });
 
-test("a model that is there and cannot be used is the client's mistake, and why is for the log", async () => {
+test("an unusable model is the client's mistake, and the reason goes to the log", async () => {
   const models: ModelCatalog = {
     list: async () => [info],
     unusable: async () => [],
@@ -132,7 +132,7 @@ test("a model that is there and cannot be used is the client's mistake, and why 
   await client.close();
 });
 
-test("as many messages wait as the configuration says, also more than a session takes otherwise", async () => {
+test("the configured number of messages can wait, even above a session's default", async () => {
   const slow = async function* () {
     await new Promise(() => undefined);
     yield* says("never");
@@ -149,7 +149,7 @@ test("as many messages wait as the configuration says, also more than a session 
   await client.close();
 });
 
-test("what waits of one user is bounded, and given back with the answers", async () => {
+test("limits what waits per user, and gives it back with the answers", async () => {
   const client = serve([]).connect();
   const sessionId = await client.start();
   const large = "x".repeat(9 * 1024 * 1024);
@@ -161,7 +161,7 @@ test("what waits of one user is bounded, and given back with the answers", async
   await client.close();
 });
 
-test("each role is told what it may ask for, and whose sessions it sees", async () => {
+test("each role learns its methods, and sees its sessions", async () => {
   const { connect } = serve([]);
   const [user, viewer] = [connect(), connect({ user: "vic", role: "viewer" })];
   await user.start();

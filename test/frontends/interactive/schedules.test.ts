@@ -13,7 +13,7 @@ const schedules = isFullRun ? 4_000 : 40;
 
 const texts = ["a", "Hello ", "ü€", "😀", "\ud83d", "line\n", "x".repeat(40)];
 
-/** Pieces that come when they like, sometimes with calls, and now and then a failure. */
+/** Pieces at random times, sometimes with calls, and now and then a failure. */
 function randomReply(random: Random): FakeReply {
   const pieces = Array.from({ length: random.below(7) }, () => random.pick(texts));
   const isCalling = random.chance(0.3);
@@ -39,10 +39,10 @@ function randomReply(random: Random): FakeReply {
   };
 }
 
-/** A person with one device: connected or not, and what it has seen so far. */
+/** A user with one device: connected or not, and what it has seen so far. */
 class Device {
   readonly follower = new Follower();
-  /** It has followed the session from its beginning. */
+  /** It has followed the session from its start. */
   readonly isFollower: boolean;
   private readonly served: Served;
   private readonly random: Random;
@@ -67,7 +67,7 @@ class Device {
     return this.spoken;
   }
 
-  /** Takes what has come. */
+  /** Takes what has arrived. */
   pull(): void {
     for (const frame of this.spoken?.frames.slice(this.taken) ?? []) this.follower.take(frame);
     this.taken = this.spoken?.frames.length ?? 0;
@@ -99,7 +99,7 @@ class Device {
     this.spoken?.goOn();
   }
 
-  /** Everything that was sent so far was answered. */
+  /** Everything sent so far was answered. */
   async settled(): Promise<void> {
     await this.spoken?.request("echo", {});
     this.pull();
@@ -146,7 +146,7 @@ function answerOne({ served, sessionId, random }: Run, device: Device): void {
   device.send("provideToolResult", { sessionId, toolCallId, result: "done", isError: random.chance(0.2) });
 }
 
-/** Everybody comes back, every call is answered, and what was accepted is answered to its end. */
+/** All clients return, every call is answered, and accepted messages are answered completely. */
 async function comeToAnEnd(run: Run): Promise<void> {
   const { served, devices, sessionId } = run;
   for (const device of devices) {
@@ -184,7 +184,7 @@ async function findings(nth: number): Promise<string[]> {
   }
   const stopper = run.devices.find(({ isConnected }) => isConnected);
   if (stopper !== undefined && random.chance(0.3)) {
-    // A request that is under way could open it again.
+    // A request under way could reopen it.
     for (const device of run.devices) device.goOn();
     for (const device of run.devices) await device.settled();
     stopper.send("stopSession", { sessionId });
@@ -221,7 +221,7 @@ function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown])
   return a < b ? -1 : 1;
 }
 
-test(`${schedules} schedules of lost connections: whoever keeps to the rules has every answer, each once`, {
+test(`${schedules} schedules of lost connections: a client that follows the rules gets every answer exactly once`, {
   timeout: 600_000,
 }, async () => {
   const found: string[] = [];

@@ -44,30 +44,30 @@ export interface Served {
   readonly access: AccessControl;
   readonly pool: SessionPool;
   readonly log: Record<string, unknown>[];
-  /** With `maxWaiting`, so many characters may wait for it before it counts as slow. */
+  /** With `maxWaiting`: the characters that can wait before the client counts as slow. */
   connect(identity?: Identity, options?: { readonly maxWaiting?: number }): Spoken;
 }
 
-/** A client that sends what it is told to and keeps what comes, in order; everything that comes is checked by its schema. */
+/** A client that sends what it is given and records what it gets, in order, checked against the schema. */
 export interface Spoken {
-  /** All that came so far. */
+  /** Everything received so far. */
   readonly frames: Frame[];
-  /** The same, as it came. */
+  /** The same, unparsed. */
   readonly texts: string[];
   raw(text: string): void;
-  /** Sends a request under an id of one's own, and does not wait for its answer. */
+  /** Sends a request under a given id, without waiting for the response. */
   post(id: unknown, method: string, params?: unknown): void;
-  /** Sends a request and resolves with its response; the notifications that come before it stay in `frames`. */
+  /** Sends a request and resolves with its response; earlier notifications stay in `frames`. */
   request(method: string, params?: unknown): Promise<Frame>;
-  /** Resolves with the next frame that no call of this has given before. */
+  /** Resolves with the next frame not yet returned by an earlier call. */
   next(): Promise<Frame>;
-  /** Frames up to the first one that holds, itself included. */
+  /** Frames up to and including the first match. */
   until(holds: (frame: Frame) => boolean): Promise<Frame[]>;
   /** Starts a session, and takes its status. */
   start(sessionParams?: object, userId?: string): Promise<string>;
   /** Sends a message and takes everything up to the end of its answer. */
   ask(sessionId: string, message: string): Promise<Frame[]>;
-  /** Reads nothing more, until it goes on. */
+  /** Stops reading until told to continue. */
   pause(): void;
   goOn(): void;
   close(): Promise<void>;
@@ -208,7 +208,7 @@ export function isFinal({ method, params }: Frame): boolean {
   return method === "AIMessageChunkNotification" && params?.isFinal === true;
 }
 
-/** The answer as a client that only adds up the chunks has it. */
+/** The answer as assembled by a client that only joins chunks. */
 export function textIn(frames: readonly Frame[]): string {
   return frames
     .filter(({ method }) => method === "AIMessageChunkNotification")

@@ -7,7 +7,7 @@ function streams(...texts: readonly string[]): ModelEvent[] {
   return [...texts.map((text) => ({ type: "text", text }) as const), { type: "end", stop: "end" }];
 }
 
-test("a session starts: first the response, then its status", async () => {
+test("starting a session: first the response, then its status", async () => {
   const client = serve([]).connect();
   const response = await client.request("startSession", { userId: "u1", sessionParams: { language: "en" } });
   const sessionId = response.result?.sessionId;
@@ -38,7 +38,7 @@ test("an answer: the response, the chunks as they come, and one end that repeats
   await client.close();
 });
 
-test("a tool call is the client's to run, and one final answer follows the last result", async () => {
+test("the client runs a tool call, and one final answer follows the last result", async () => {
   const { kit, connect } = serve([
     [{ type: "text", text: "Looking. " }, ...calls(["Read", { file_path: "a" }], ["Sum", [1, 2]])],
     says("It is 3."),
@@ -72,7 +72,7 @@ test("a tool call is the client's to run, and one final answer follows the last 
   await client.close();
 });
 
-test("a model that is silent for too long: a final chunk, then status 3, and the session goes on", async () => {
+test("a model that is silent for too long: a final chunk, then status 3, and the session continues", async () => {
   const silent = async function* (): AsyncGenerator<ModelEvent> {
     yield { type: "text", text: "Wait" };
     await new Promise(() => undefined);
@@ -99,7 +99,7 @@ test("a model that is silent for too long: a final chunk, then status 3, and the
   await client.close();
 });
 
-test("a session that is stopped: one status, and it is stopped however often one asks", async () => {
+test("a stopped session: one status, and further stops succeed", async () => {
   const client = serve([]).connect();
   const sessionId = await client.start();
   expect((await client.request("stopSession", { sessionId })).result).toEqual({ status: 2 });
@@ -111,7 +111,7 @@ test("a session that is stopped: one status, and it is stopped however often one
   await client.close();
 });
 
-test("somebody else's session is as one that is not there", async () => {
+test("another user's session looks nonexistent", async () => {
   const { connect } = serve([says("one")]);
   const [owner, other] = [connect(), connect({ user: "bob", role: "user" })];
   const sessionId = await owner.start();
@@ -129,7 +129,7 @@ test("somebody else's session is as one that is not there", async () => {
   await Promise.all([owner.close(), other.close()]);
 });
 
-test("who comes back is told what happened since, and what is being written now", async () => {
+test("a returning client gets what happened since, and the answer under way", async () => {
   let goOn = (): void => undefined;
   const slow = async function* (): AsyncGenerator<ModelEvent> {
     yield { type: "text", text: "Half" };

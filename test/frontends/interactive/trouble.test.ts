@@ -21,7 +21,7 @@ function readableStore(): { readonly store: SessionStore; isBroken: boolean } {
   return trouble;
 }
 
-/** A model that says one thing and the next when it is let go. */
+/** A model that sends one text, and the next on demand. */
 function inTwo(first: string, second: string): { reply: FakeReply; goOn: () => void } {
   let goOn = (): void => undefined;
   const gate = new Promise<void>((resolve) => {
@@ -36,7 +36,7 @@ function inTwo(first: string, second: string): { reply: FakeReply; goOn: () => v
   return { reply, goOn: () => goOn() };
 }
 
-/** Until nobody holds the session any more, and its time is over. */
+/** Until the session has no holds left, and its time is over. */
 async function isLetGo({ kit, pool }: Served, sessionId: string): Promise<boolean> {
   await until(() => kit.clock.waiting > 0);
   kit.clock.advance(1_800_000);
@@ -46,7 +46,7 @@ async function isLetGo({ kit, pool }: Served, sessionId: string): Promise<boolea
 
 const internal = { code: -32603, message: "Internal error", data: { errorId: expect.any(String) } };
 
-test("a session that cannot be read is not held by whoever wanted to come back to it", async () => {
+test("a failed resume of an unreadable session leaves no hold", async () => {
   const trouble = readableStore();
   const { reply, goOn } = inTwo("Half", " and half");
   const served = serve([reply], {}, { store: trouble.store });
@@ -65,7 +65,7 @@ test("a session that cannot be read is not held by whoever wanted to come back t
   await other.close();
 });
 
-test("a client that listens, and whose resumeSession fails, goes on listening", async () => {
+test("a listening client whose resumeSession fails keeps listening", async () => {
   const trouble = readableStore();
   const { reply, goOn } = inTwo("Half", " and half");
   const client = serve([reply], {}, { store: trouble.store }).connect();
@@ -80,7 +80,7 @@ test("a client that listens, and whose resumeSession fails, goes on listening", 
   await client.close();
 });
 
-test("a session that is being opened while it runs, and cannot be read, is opened by the next one", async () => {
+test("a running session that could not be read is opened by the next client", async () => {
   const trouble = readableStore();
   const { reply, goOn } = inTwo("Half", " and half");
   const served = serve([reply], {}, { store: trouble.store });
@@ -108,7 +108,7 @@ test("a session that is being opened while it runs, and cannot be read, is opene
   expect(await isLetGo(served, sessionId)).toBe(true);
 });
 
-test("what is sent behind a stop is not taken in: the session is as one that is not there", async () => {
+test("requests after a stop are rejected: the session does not exist", async () => {
   const { reply } = inTwo("Half", "");
   const { connect } = serve([reply, says("never")]);
   const [client, other] = [connect(), connect()];
@@ -146,7 +146,7 @@ function acknowledgedBy(...clients: readonly Spoken[]): unknown[] {
   return clients.flatMap(({ frames }) => frames.flatMap(({ result }) => result?.messageId ?? [])).sort();
 }
 
-test("a session that was stopped, and that a slow client is still being told of, can be opened again", async () => {
+test("a stopped session can be reopened while a slow client still reads it", async () => {
   const served = serve([says("x".repeat(3_000_000)), says("Again.")], {}, { model: { contextWindow: 9_000_000 } });
   const slow = served.connect();
   const sessionId = await slow.start();
@@ -164,7 +164,7 @@ test("a session that was stopped, and that a slow client is still being told of,
   await Promise.all([owner.close(), slow.close()]);
 });
 
-test("an acknowledgement is not told before what happened earlier, also to a client that is catching up", async () => {
+test("an acknowledgement never precedes earlier events, even for a client catching up", async () => {
   const store = createMemoryStore();
   let goOn = (): void => undefined;
   const gate = new Promise<void>((resolve) => {
@@ -207,7 +207,7 @@ test("an acknowledgement is not told before what happened earlier, also to a cli
   await Promise.all([client.close(), other.close()]);
 });
 
-test("what a client asked for that is gone is not looked up; what it sent is taken in", async () => {
+test("a gone client's requests are not looked up, but its messages are accepted", async () => {
   const store = createMemoryStore();
   let reads = 0;
   const counting: SessionStore = {
@@ -230,7 +230,7 @@ test("what a client asked for that is gone is not looked up; what it sent is tak
   await until(() => served.kit.requests.length === 1);
 });
 
-test("a client that is gone before its session is there leaves none behind", async () => {
+test("a client that leaves before its session opens leaves none behind", async () => {
   const served = serve([]);
   for (let nth = 0; nth < 20; nth += 1) {
     const client = served.connect();
@@ -244,7 +244,7 @@ test("a client that is gone before its session is there leaves none behind", asy
   expect(served.log.filter(({ event }) => event === "session.started").length).toBe(20);
 });
 
-test("resumeSession beyond the last number tells nothing again, and says where the session is", async () => {
+test("resumeSession beyond the last number replays nothing, and returns the last number", async () => {
   const { connect } = serve([says("One."), says("Two.")]);
   const client = connect();
   const sessionId = await client.start();
@@ -256,7 +256,7 @@ test("resumeSession beyond the last number tells nothing again, and says where t
   await Promise.all([client.close(), back.close()]);
 });
 
-test("those who come back in the same moment are told from one reading of the log", async () => {
+test("clients that return at the same time share one reading of the log", async () => {
   const store = createMemoryStore();
   let reads = 0;
   const counting: SessionStore = {
@@ -285,7 +285,7 @@ test("those who come back in the same moment are told from one reading of the lo
   await Promise.all([owner, ...clients].map((client) => client.close()));
 });
 
-test("a message that does not fit the model's window ends under its id, and smaller ones are answered as before", async () => {
+test("a message too large for the model's window ends under its id, and smaller ones are answered as before", async () => {
   const client = serve([says("One."), says("Two.")], {}, { model: { contextWindow: 20_000 } }).connect();
   const sessionId = await client.start();
   await client.ask(sessionId, "one");
@@ -301,7 +301,7 @@ test("a message that does not fit the model's window ends under its id, and smal
   await client.close();
 });
 
-/** A server without a limit of its own over a model that bounds its silence itself. */
+/** A server without its own limit, with a model that limits its silence itself. */
 async function patient(reply: FakeReply) {
   const source = createKit([reply]);
   const port = { ...(await source.models.resolve("fake")), boundsSilence: true } as const;
@@ -310,7 +310,7 @@ async function patient(reply: FakeReply) {
   return { source, ...serve([], { timeouts }, { models }) };
 }
 
-test("without a limit that was chosen, a provider's model is as patient as it is", async () => {
+test("without a configured limit, a provider's model uses its own patience", async () => {
   const { reply, goOn } = inTwo("Let me think. ", "Done.");
   const { kit, connect } = await patient(reply);
   const client = connect();
@@ -353,7 +353,7 @@ test("the offline and scripted models keep 10 seconds", async () => {
   await client.close();
 });
 
-test("a long past is told in portions, whole and in order, and is not kept for a reader who takes its time", async () => {
+test("a long past is sent in parts, complete and in order, and is not kept for a slow reader", async () => {
   const store = createMemoryStore();
   let reads = 0;
   const counted: SessionStore = {

@@ -32,7 +32,7 @@ const opening = [
 ];
 const ending = [noUsageTold("id-1"), turnCompleted("cancelled", "mine", { calls: 0 }), entered("idle")];
 
-/** Interrupts as soon as `when` holds of what was sent. */
+/** Interrupts as soon as `when` matches what was sent. */
 async function interrupted(reply: FakeReply, when: (types: readonly string[], modelCalls: number) => boolean) {
   const host = createMemoryHost({}, { onCommand: () => new Promise(() => undefined) });
   const kit = createKit([reply], { host });
@@ -53,7 +53,7 @@ describe("an interrupt", () => {
     expect(sent).toEqual([...opening, ...ending]);
   });
 
-  test("while text comes: what came is a message", async () => {
+  test("during text: the text so far is a message", async () => {
     const sent = await interrupted(stuckAfter({ type: "text", text: "par" }), (types) =>
       types.includes("assistant_text_delta"),
     );
@@ -66,7 +66,7 @@ describe("an interrupt", () => {
     ]);
   });
 
-  test("while arguments come: the call that was cut off has its end and is not part of the message", async () => {
+  test("during arguments: the call that was cut off has its end and is not part of the message", async () => {
     const reply = stuckAfter(
       { type: "text", text: "I will" },
       { type: "tool_input", id: "call_1", name: "Create", text: '{"file_path":"/ws/x","cont' },
@@ -98,7 +98,7 @@ describe("an interrupt", () => {
     expect(sent).toEqual([...opening, { type: "llm_retry", attempt: 1, reason: "rate_limited" }, ...ending]);
   });
 
-  test("while a tool runs: every call has its one result", async () => {
+  test("during a tool: every call has its one result", async () => {
     const wanted = calls(["Execute", { command: "sleep 9" }], ["Execute", { command: "ls" }]);
     const kitHost = createMemoryHost({}, { onCommand: () => new Promise(() => undefined) });
     const kit = createKit([wanted], { host: kitHost });
@@ -124,7 +124,7 @@ describe("an interrupt", () => {
     ]);
   });
 
-  test("drops what waits behind the turn, with a word for each; who named a turn hears of its end", async () => {
+  test("drops prompts behind the turn, with a message for each; clients that named a turn get its end", async () => {
     const kit = createKit([stuckAfter({ type: "text", text: "par" })]);
     const session = await kit.open();
     const client = listenTranslated(session);
@@ -137,7 +137,7 @@ describe("an interrupt", () => {
     await session.interrupt();
     await Promise.all([first.outcome, named.outcome, unnamed.outcome]);
     await client.stop();
-    // The two go on beside each other; each has its own order.
+    // The two continue in parallel; each has its own order.
     const dropped = [
       { type: "queued_messages_discarded", text: "second", requestId: "r2" },
       turnCompleted("cancelled", "named", { calls: 0 }),
@@ -156,7 +156,7 @@ describe("an interrupt", () => {
     expect(sent).toHaveLength(dropped.length + ofTheTurn.length);
   });
 
-  test("of a session that does nothing sends nothing", async () => {
+  test("of an idle session sends nothing", async () => {
     const kit = createKit([says("ok")]);
     const session = await kit.open();
     const client = listenTranslated(session);

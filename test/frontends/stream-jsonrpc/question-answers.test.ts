@@ -19,7 +19,7 @@ const cancel = (why: string): Answer => ({ kind: "cancel", why });
 const unfit = (why: string): Answer => cancel(`the client's answers do not fit the questions: ${why}`);
 
 test.each<[answers: unknown, means: Answer]>([
-  // By number, whatever the order, and whatever else it says.
+  // By number, whatever the order and other fields.
   [
     [
       { index: 3, answer: "C" },
@@ -38,16 +38,16 @@ test.each<[answers: unknown, means: Answer]>([
     given("3: C", "1: A"),
   ],
   [[{ index: null, question: "q2", answer: "B" }], given("2: B")],
-  // By place.
+  // By position.
   [[{ answer: "A" }, { question: null, answer: "B" }], given("1: A", "2: B")],
   // Some of each.
   [[{ question: "q3", answer: "C" }, { answer: "B" }, { index: 1, answer: "A" }], given("3: C", "2: B", "1: A")],
-  // Texts, in order.
+  // Strings, in order.
   [["A", "B", "C"], given("1: A", "2: B", "3: C")],
   [["A"], given("1: A")],
   [[""], given("1: ")],
   [[], given()],
-  // Texts take what no object names.
+  // Strings fill what no object names.
   [["B", { index: 1, answer: "A" }, "C"], given("2: B", "1: A", "3: C")],
   [["A", { question: "q2", answer: "B" }, "C"], given("1: A", "2: B", "3: C")],
   [[{ answer: "A" }, "B"], given("1: A", "2: B")],
@@ -58,7 +58,7 @@ test.each<[answers: unknown, means: Answer]>([
   expect(answersTo(three, answers)).toEqual(means);
 });
 
-describe("what fits no question is given to none", () => {
+describe("an answer that matches no question is dropped", () => {
   test.each<[answers: unknown, means: Answer]>([
     [[{ index: 0, answer: "A" }], unfit("unknown question 0")],
     [
@@ -115,7 +115,7 @@ describe("what fits no question is given to none", () => {
   });
 });
 
-test("questions with the same text are answered one after the other", () => {
+test("questions with the same text are answered in order", () => {
   const asked = asking("same", "other", "same");
   const same = (answer: string) => ({ question: "same", answer });
   expect(answersTo(asked, [same("A"), same("C")])).toEqual(given("1: A", "3: C"));
@@ -123,7 +123,7 @@ test("questions with the same text are answered one after the other", () => {
   expect(answersTo(asked, [same("A"), same("C"), same("D")])).toEqual(unfit("question 1 is answered twice"));
 });
 
-test("a client may say that there will be no answers", () => {
+test("a client can decline to answer", () => {
   expect(answerOf(three, { result: { cancelled: true, answers: ["A"] } })).toEqual({ kind: "cancel" });
   expect(answerOf(three, { result: { cancelled: false, answers: ["A"] } })).toEqual(given("1: A"));
 });

@@ -15,7 +15,7 @@ import { end, hangsAfter, sessionIds } from "./connection/served.ts";
 
 interface Scene {
   readonly replies: readonly FakeReply[];
-  /** Whether the client names its protocol. It does, unless given. */
+  /** Whether the client names its protocol. Default: yes. */
   readonly later?: boolean;
   act(client: LinkedClient): Promise<void>;
 }
@@ -26,7 +26,7 @@ interface Heard {
   readonly story: readonly string[];
 }
 
-/** Plays a scene to its end, and gives what the client was told. */
+/** Plays a scene to its end, and returns what the client got. */
 async function play({ replies, later = true, act }: Scene, ...names: readonly string[]): Promise<Heard> {
   const kit = createKit(replies, { ids: sessionIds() });
   const [here, there] = createLinkedPair();
@@ -46,7 +46,7 @@ async function play({ replies, later = true, act }: Scene, ...names: readonly st
   return { raw, received: client.received, story: storyOf(client.received) };
 }
 
-/** The lines that are JSON, as a client must read that is sent others, too. `raw` gets all of them. */
+/** The JSON lines, for a client that also gets others. `raw` gets all of them. */
 async function* messagesIn(incoming: AsyncIterable<Frame>, raw: string[]): AsyncGenerator<Frame> {
   for await (const frame of incoming) {
     if (frame.type !== "line") continue;
@@ -80,17 +80,17 @@ const called = ["tool_call", "create_message assistant", "state executing_tool",
 const said = ["state streaming_assistant_message", "assistant_text_delta", "assistant_text_complete"];
 const closed = ["session_token_usage_changed", "agent_turn_completed", "state idle"];
 
-/** A turn with a call and a last word. */
+/** A turn with a call and a final text. */
 const work: Scene = { replies: [calls(["Read", { file_path: "readme.md" }]), says("done")], act: turn };
 const workStory = [...opened, ...begun, ...called, "tool_result", ...said, "create_message assistant", ...closed];
 
-test("a turn without quirks, which those with them are compared to", async () => {
+test("a turn without quirks, for comparison", async () => {
   const plain = await play(work);
   expect(plain.story).toEqual(workStory);
 });
 
 describe("early-idle", () => {
-  test("the last message of the turn comes behind idle", async () => {
+  test("the turn's last message comes after idle", async () => {
     const { story } = await play(work, "early-idle");
     expect(story).toEqual([
       ...opened,
@@ -103,7 +103,7 @@ describe("early-idle", () => {
     ]);
   });
 
-  test("a reply after which the turn goes on stands where it stood", async () => {
+  test("a reply after which the turn continues keeps its place", async () => {
     const cutShort: ModelEvent[] = [
       { type: "text", text: "one" },
       { type: "end", stop: "length" },
@@ -121,7 +121,7 @@ describe("early-idle", () => {
   });
 });
 
-test("usage-after-idle: token counts of the turn come once, behind idle", async () => {
+test("usage-after-idle: the turn's token counts come once, after idle", async () => {
   const { story, received } = await play(work, "usage-after-idle");
   const without = workStory.filter((line) => line !== "session_token_usage_changed");
   expect(story).toEqual([...without, "session_token_usage_changed"]);
@@ -134,19 +134,19 @@ test("duplicates: messages, results and states come twice", async () => {
   expect(story).toEqual(workStory.flatMap((line) => (isTwice(line) ? [line, line] : [line])));
 });
 
-test("repeated-tool-calls: a call is announced once more before its result", async () => {
+test("repeated-tool-calls: a call is announced again before its result", async () => {
   const { story, received } = await play(work, "repeated-tool-calls");
   expect(story).toEqual(workStory.flatMap((line) => (line === "tool_result" ? ["tool_call", line] : [line])));
   const announced = noticesIn(received).filter(({ type }) => type === "tool_call");
   expect(announced[1]).toEqual(announced[0]);
 });
 
-test("no-turn-end: idle is all that ends a turn", async () => {
+test("no-turn-end: only idle ends a turn", async () => {
   const { story } = await play(work, "no-turn-end");
   expect(story).toEqual(workStory.filter((line) => line !== "agent_turn_completed"));
 });
 
-test("restart-deltas: what was shown is shown again after a retry that nobody tells of", async () => {
+test("restart-deltas: earlier text is sent again after a retry that is not reported", async () => {
   const retry: ModelEvent = {
     type: "retry",
     attempt: 1,
@@ -185,7 +185,7 @@ describe("silent-cancel", () => {
   };
   const before = [...opened, ...begun, "assistant_text_delta", "result r3", "assistant_text_complete"];
 
-  test("there is no message of a reply that was interrupted", async () => {
+  test("an interrupted reply has no message", async () => {
     expect((await play(cut)).story).toEqual([...before, "create_message assistant", ...closed]);
     expect((await play(cut, "silent-cancel")).story).toEqual([...before, ...closed]);
     expect((await play(cut, "silent-cancel", "no-turn-end")).story).toEqual([
@@ -195,7 +195,7 @@ describe("silent-cancel", () => {
     ]);
   });
 
-  test("a turn that is not interrupted is as it was", async () => {
+  test("a turn without an interrupt is unchanged", async () => {
     expect((await play(work, "silent-cancel")).story).toEqual(workStory);
   });
 });
@@ -214,7 +214,7 @@ describe.each([
     },
   };
 
-  test("settings come several times while a session is opened, the first time without the level that was asked for", async () => {
+  test("settings come several times while a session is opened, the first time without the requested level", async () => {
     const { story, received } = await play(scene, "late-settings");
     const settings = noticesIn(received).flatMap((notice) => (notice.type === "settings_updated" ? [notice] : []));
     expect(story).toEqual([
@@ -241,7 +241,7 @@ describe.each([
   });
 });
 
-test("unknown-types: what nobody knows comes beside what everybody does", async () => {
+test("unknown-types: unknown fields, types and methods are added", async () => {
   const { received, story } = await play(work, "unknown-types");
   const plain = await play(work);
   const isStrange = ({ method, params }: Received): boolean =>
@@ -274,7 +274,7 @@ describe("errors", () => {
   const notFound = { code: -32004, data: undefined };
   const noJson = { id: null, code: -32700, data: undefined };
 
-  test("have the request's id, and come alone", async () => {
+  test("have the request's id, and are sent once", async () => {
     expect(await answers()).toEqual([{ id: "r1", ...noSession }, { id: "r2", ...notFound }, noJson]);
   });
 
@@ -291,7 +291,7 @@ describe("errors", () => {
     expect(await of("null-ids")).toEqual([{ id: null, error }]);
   });
 
-  test("second-answer: a message that is refused was accepted before", async () => {
+  test("second-answer: a rejected message was accepted before", async () => {
     const accepted = { id: "r1", result: {} };
     expect(await answers("second-answer")).toEqual([
       accepted,
@@ -303,7 +303,7 @@ describe("errors", () => {
   });
 });
 
-test("stray-lines: a line that is no message stands before the first, and before every fourth after it", async () => {
+test("stray-lines: an invalid line comes before the first message, and before every fourth after it", async () => {
   const { raw, story } = await play(work, "stray-lines");
   expect(story).toEqual(workStory);
   const places = raw.flatMap((line, index) => (isJson(line) ? [] : [index]));
@@ -311,7 +311,7 @@ test("stray-lines: a line that is no message stands before the first, and before
   expect((await play(work)).raw.every(isJson)).toBe(true);
 });
 
-test("several of them together, in whatever order they are named, still tell the whole turn", async () => {
+test("several together, named in any order, still have the whole turn", async () => {
   const { names } = createQuirks(["stray-lines", "duplicates", "early-idle", "usage-after-idle", "duplicates"]);
   expect(names).toEqual(["usage-after-idle", "early-idle", "duplicates", "stray-lines"]);
   const { story } = await play(work, ...names);
@@ -325,7 +325,7 @@ test("several of them together, in whatever order they are named, still tell the
   ]);
 });
 
-test("a name that is none is a usage error with the list", () => {
+test("an unknown name is a usage error with the list", () => {
   const list =
     "silent-cancel, no-turn-end, usage-after-idle, early-idle, restart-deltas, repeated-tool-calls, late-settings, " +
     "duplicates, unknown-types, second-answer, null-ids, stray-lines";

@@ -9,11 +9,11 @@ interface Asked {
   readonly dialect?: Dialect;
   readonly wanted: readonly (readonly [string, unknown])[];
   readonly response: Response;
-  /** Of the file that a call would replace. */
+  /** The content of the file that a call would replace. */
   readonly old?: string;
 }
 
-/** Runs a turn whose first reply makes calls; gives back what was sent after that reply's message. */
+/** Runs a turn whose first reply makes calls; returns what was sent after that reply's message. */
 async function asked({ settings, dialect = "later", wanted, response, old = "old\n" }: Asked): Promise<object[]> {
   const kit = createKit([calls(...wanted), says("done")], { files: { "/ws/a.txt": old } });
   const client = listenTranslated(await kit.open(settings), { dialect, respond: () => response });
@@ -92,7 +92,7 @@ describe("permissions", () => {
     ]);
   });
 
-  test("a call as another agent spells it is shown and asked for as what it means", async () => {
+  test("shows a call in another agent's spelling as what it means", async () => {
     const wanted = [["Write", { path: "/ws/a.txt", file_text: "new\n", overwrite: true }]] as const;
     const kit = createKit([calls(...wanted), says("done")], { files: { "/ws/a.txt": "old\n" } });
     const respond = () => chose("cancel");
@@ -106,7 +106,7 @@ describe("permissions", () => {
     expect(seen).toEqual([createAsked.toolUse, [createAsked]]);
   });
 
-  test("several calls are asked for together, without those that need no permission", async () => {
+  test("asks about several calls together, without those that need no permission", async () => {
     const wanted = [
       ["Create", createInput],
       ["Read", { file_path: "/ws/a.txt" }],
@@ -146,7 +146,7 @@ describe("permissions", () => {
     ]);
   });
 
-  test("always raises the level, which is told after the answer", async () => {
+  test('"always" raises the level, which is sent after the answer', async () => {
     const wanted = [["Create", createInput]] as const;
     const settings = { autonomy: "off" } as const;
     const resolved = { type: "permission_resolved", requestId: "id-6", toolUseIds: ["call_1"] };
@@ -172,7 +172,7 @@ describe("permissions", () => {
     ]);
   });
 
-  test("a protected place cannot be allowed for good, and raises nothing when somebody tries", async () => {
+  test("a protected place cannot be always allowed, and trying raises nothing", async () => {
     const input = { file_path: "/home/u/.ssh/config" };
     const wanted = [["Read", input]] as const;
     const sent = await asked({ settings: { autonomy: "high" }, wanted, response: chose("proceed_always") });
@@ -203,7 +203,7 @@ describe("permissions", () => {
     ]);
   });
 
-  test("an error of the client cancels, with its words for the model", async () => {
+  test("an error from the client cancels, with its message for the model", async () => {
     const response = { error: { code: -32603, message: "client failed" } };
     const sent = await asked({ settings: { autonomy: "off" }, wanted: [["Create", createInput]], response });
     expect(sent.slice(5)).toEqual([
@@ -290,7 +290,7 @@ describe("plans", () => {
     ]);
   });
 
-  test("turned down: still planning, and the turn is over", async () => {
+  test("rejected: stays in spec mode, and the turn is over", async () => {
     const response = { result: { selectedOption: "cancel", comment: "too long" } };
     const sent = await asked({ settings, wanted, response });
     const words = "Error: Plan not approved - remaining in Spec Mode. Provide feedback to refine the spec. (too long)";
@@ -303,7 +303,7 @@ describe("plans", () => {
   });
 });
 
-test("a question is asked and answered without a permission, and the turn goes on", async () => {
+test("a question needs no permission, and the turn continues", async () => {
   const questionnaire = "1. [question] Which color?\n[topic] Color\n[option] Red\n[option] Blue";
   const response = { result: { cancelled: false, answers: [{ index: 1, question: "Which color?", answer: "Red" }] } };
   const sent = await asked({ settings: {}, wanted: [["AskUser", { questionnaire }]], response });
@@ -325,7 +325,7 @@ test("a question is asked and answered without a permission, and the turn goes o
   ]);
 });
 
-test("a client that comes while something is asked hears how it was answered", async () => {
+test("a client that joins during a request learns how it was answered", async () => {
   const kit = createKit([calls(["Create", createInput]), says("done")]);
   const session = await kit.open({ autonomy: "off" });
   let isHeld = true;
@@ -347,7 +347,7 @@ test("a client that comes while something is asked hears how it was answered", a
   expect(late.sent.at(-2)).toEqual(turnCompleted("completed", handle.messageId, { calls: 2 }));
 });
 
-test("an interrupt with something open closes it as cancelled, once", async () => {
+test("an interrupt cancels an open request, once", async () => {
   for (const [name, input] of [
     ["Create", createInput],
     ["AskUser", { questionnaire: "1. [question] Which?" }],
@@ -373,7 +373,7 @@ test("an interrupt with something open closes it as cancelled, once", async () =
   }
 });
 
-test("while one of two requests is still open, the state is that of waiting", () => {
+test("while one of two requests is open, the state stays waiting", () => {
   const translator = fresh();
   const question = { kind: "question", callId: "c", questions: [] } as const;
   const opened = { at: 1, sessionId: "s", type: "request.opened", interaction: question } as const;

@@ -17,19 +17,21 @@ import { settings } from "../../fakes/kit.ts";
 
 export type Response = { readonly result?: unknown; readonly error?: unknown };
 
-/** What was sent: a notification as it is, a request under its method. */
+/** Sent messages: a notification unchanged, a request under its method. */
 export type Sent = object;
 
 export interface TranslatedSession {
   readonly sent: Sent[];
   prompt(text: string | readonly PromptBlock[], options?: PromptOptions & { requestId?: string }): PromptHandle;
-  /** What was sent since the last time. */
+  /** Messages sent since the last call. */
   take(): Sent[];
   types(): string[];
   stop(): Promise<void>;
 }
 
-/** Listens to a session through the translator, as a client that answers what it is asked. Checks all of it by its schema. */
+/**
+ * Follows a session through the translator, as a client that answers requests. Checks everything against the schema.
+ */
 export function listenTranslated(
   session: Session,
   options: Partial<TranslatorStart> & {
@@ -83,7 +85,7 @@ export function listenTranslated(
   };
 }
 
-/** The outgoing message, after its schema has accepted all of it. */
+/** The outgoing message, once its schema has accepted all of it. */
 export function checked(outgoing: Outgoing): Sent {
   if (outgoing.kind === "notification") return notification.parse(outgoing.notification);
   const { id, method, params } = outgoing;
@@ -110,7 +112,7 @@ export function assistantMessage(facts: MessageFacts & { readonly at?: number })
   return { type: "create_message", message: created("assistant", facts, facts.at ?? 1_000_000) };
 }
 
-/** `calls` model calls, each with the usage of the fakes. */
+/** `calls` model calls, each with the fakes' usage. */
 export function tokens(calls: number): object {
   return {
     inputTokens: 10 * calls,
@@ -141,7 +143,7 @@ export function turnCompleted(
 
 export const text = (value: string) => ({ type: "text", text: value }) as const;
 
-/** A translator at the beginning of a session that nobody has used. */
+/** A translator at the start of an unused session. */
 export function fresh(start: Partial<TranslatorStart> = {}): Translator {
   return createTranslator({
     dialect: "later",

@@ -1,4 +1,4 @@
-// What is left after everything unused was thrown away: a number of bytes, once a second, into the file LIVE_MEMORY.
+// Writes the memory still in use after a garbage collection, in bytes, once a second, to the file LIVE_MEMORY.
 const { appendFileSync } = require("node:fs");
 const v8 = require("node:v8");
 const { runInNewContext } = require("node:vm");
@@ -6,7 +6,7 @@ const { runInNewContext } = require("node:vm");
 v8.setFlagsFromString("--expose-gc");
 /** @type {() => void} */
 const collectGarbage = runInNewContext("gc");
-// Compiled code comes and goes as the engine likes, whatever the program keeps.
+// The engine caches compiled code at will, independent of what the program keeps.
 const kept = new Set(["old_space", "large_object_space"]);
 
 const measure = () => {

@@ -48,7 +48,7 @@ const credentials = [
   "TINMAN_TOOL_RUN",
 ];
 
-/** They would make a command do something else than its text says. */
+/** They would change what a command's text means. */
 const misleading = [
   "BASH_ENV",
   "ENV",
@@ -95,26 +95,26 @@ function setTo(names: readonly string[], value = "x"): Record<string, string> {
 }
 
 describe("the environment of commands", () => {
-  test("has no variable whose name says that it is a credential, and none of ours", () => {
+  test("has no variable named like a credential, and none of ours", () => {
     expect(commandEnvironment(setTo(credentials), [])).toEqual(unattended);
   });
 
-  test("has the rest of the user's", () => {
+  test("has the user's other variables", () => {
     expect(commandEnvironment(setTo(harmless), [])).toEqual({ ...setTo(harmless), ...unattended });
   });
 
-  test("has no place of libraries that depends on the working directory", () => {
+  test("has no library path that depends on the working directory", () => {
     const user = { LD_LIBRARY_PATH: "/opt/lib::lib", LD_PRELOAD: "libm.so ./x.so", LD_AUDIT: "x.so", GCONV_PATH: "." };
     const kept = { LD_LIBRARY_PATH: "/opt/lib", LD_PRELOAD: "libm.so" };
     expect(commandEnvironment(user, [])).toEqual({ ...kept, ...unattended });
   });
 
-  test("has what the user lets through by name", () => {
+  test("has what the user passes by name", () => {
     const passed = ["GITHUB_TOKEN", "TINMAN_HOME", "NOT_SET"];
     expect(commandEnvironment(setTo(credentials), passed)).toEqual({ ...setTo(passed.slice(0, 2)), ...unattended });
   });
 
-  test("has none that is to be hidden, whatever its name, unless the user lets it through", () => {
+  test("has no hidden variables, whatever their names, unless the user passes them", () => {
     const user = setTo(["MODEL_ACCESS", "HOME", "OTHER", "GH_TOKEN"]);
     expect(commandEnvironment(user, ["HOME"], ["MODEL_ACCESS", "HOME", "NOT_SET"])).toEqual({
       ...setTo(["HOME", "OTHER"]),
@@ -122,22 +122,22 @@ describe("the environment of commands", () => {
     });
   });
 
-  test("has no key of any provider that is known by name", () => {
+  test("has no key of any known provider", () => {
     const keys = providers.flatMap(({ keyVariables }) => keyVariables);
     expect(keys.length).toBeGreaterThan(10);
     expect(commandEnvironment(setTo(keys), [])).toEqual(unattended);
   });
 
-  test("never waits for a person, whatever the user has set", () => {
+  test("never waits for input, whatever the user has set", () => {
     const user = { PAGER: "less", GIT_PAGER: "less", TERM: "xterm", CI: "yes", GIT_TERMINAL_PROMPT: "1" };
     expect(commandEnvironment(user, [])).toEqual({ CI: "yes", ...unattended });
   });
 
-  test("has nothing that changes what a command text means, not even by name", () => {
+  test("has nothing that changes a command's meaning, not even if passed by name", () => {
     expect(commandEnvironment(setTo(misleading), misleading)).toEqual(unattended);
   });
 
-  test("lets a command be what its text says, whatever the user's shell has exported", async () => {
+  test("keeps a command's meaning, whatever the user's shell exports", async () => {
     const folder = await tempFolder();
     const script = join(folder, "start-up");
     await writeFile(script, "echo started\n");
@@ -175,7 +175,7 @@ describe("the environment of commands", () => {
   const print = "env | grep -v '^TINMAN_TOOL_RUN=[0-9a-f-]*$' | sort";
   const inherited = ["DEBIAN_FRONTEND=noninteractive", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0"];
 
-  test("reaches the command so, with nothing added but the mark of the run", async () => {
+  test("reaches the command, with only the run's marker added", async () => {
     const folder = await tempFolder();
     const processes = createProcesses({ environment, passEnvironment: ["OTHER_TOKEN"] });
     const result = await processes.run(
@@ -210,7 +210,7 @@ describe("the environment of commands", () => {
     );
   });
 
-  test("is the same in the background, without a mark", async () => {
+  test("is the same in the background, without a marker", async () => {
     const folder = await tempFolder();
     const outputPath = join(folder, "output.txt");
     await createProcesses({ environment }).startBackground({ command: "env; echo end", cwd: folder, outputPath });
@@ -240,7 +240,7 @@ async function untilWritten(path: string, ending: string): Promise<void> {
 }
 
 describe("a background command", () => {
-  test("goes on after the call, leads its own session, and writes to a private file", async () => {
+  test("outlives the call, leads its own session, and writes to a private file", async () => {
     const folder = await tempFolder();
     const nap = longNap();
     const outputPath = join(folder, "deep", "output.txt");
@@ -274,7 +274,7 @@ describe("a background command", () => {
     expect(processesWith(nap)).toEqual([`sleep ${nap}`]);
   });
 
-  test("that cannot be started is rejected with words", async () => {
+  test("is rejected with a message if it cannot start", async () => {
     const folder = await tempFolder();
     const outputPath = join(folder, "output.txt");
     const processes = createProcesses();

@@ -11,7 +11,7 @@ const named = createPermissionPolicy(() => "bash").namedPlaces({ home, ownHome: 
 const nothing: ProtectedPaths = { closed: [], kept: [], programs: [], links: [] };
 const found = (env: NodeJS.ProcessEnv) => environmentPlaces(env, named, home);
 
-test("without variables there is nothing more to protect", () => {
+test("without variables, there is nothing more to protect", () => {
   expect(found({})).toEqual(nothing);
 });
 
@@ -40,7 +40,7 @@ test.each([
   expect(found({ [variable]: "/srv/moved/" })[list]).toContain(join("/srv/moved", name).replace(/\/$/, ""));
 });
 
-test("files that variables name are protected, and devices and folders around the home are not", () => {
+test("protects files that variables name, but not devices and folders around the home", () => {
   const env = {
     KUBECONFIG: "/srv/kube/a:/srv/kube/b",
     AWS_SHARED_CREDENTIALS_FILE: "/srv/aws",
@@ -69,7 +69,7 @@ test("files that variables name are protected, and devices and folders around th
   });
 });
 
-test("caches that a shell sources at its start are kept, also where XDG_CACHE_HOME moves them", async () => {
+test("keeps caches that a shell sources at start-up, even if XDG_CACHE_HOME moves them", async () => {
   const folder = await tempFolder();
   const [cache, moved] = [join(folder, ".cache"), join(folder, "moved")];
   for (const at of [cache, moved]) {
@@ -82,7 +82,7 @@ test("caches that a shell sources at its start are kept, also where XDG_CACHE_HO
   expect(inFolder({ XDG_CACHE_HOME: moved })).toEqual([...sourced(cache), ...sourced(moved)]);
 });
 
-test("a file that a variable with a secret's name points at is closed", async () => {
+test("closes a file named by a variable with a secret's name", async () => {
   const folder = await tempFolder();
   const file = join(folder, "password");
   await writeFile(file, "x");
@@ -94,7 +94,7 @@ test("a file that a variable with a secret's name points at is closed", async ()
   });
 });
 
-test("folders of the PATH that the user can write to are folders of programs", async () => {
+test("writable folders of the PATH are program folders", async () => {
   const folder = await tempFolder();
   const [open, shut] = [join(folder, "open"), join(folder, "shut")];
   await mkdir(open);
@@ -106,7 +106,7 @@ test("folders of the PATH that the user can write to are folders of programs", a
   expect(found({ PATH })).toEqual({ ...nothing, programs: isRoot ? [open, shut, missing] : [open, missing] });
 });
 
-test("a folder of the PATH and a file of a secret are protected before they are made", async () => {
+test("protects a PATH folder and a secret file before they exist", async () => {
   const folder = await tempFolder();
   const env = {
     PATH: `${folder}/tools/bin:/usr/bin`,

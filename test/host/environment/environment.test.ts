@@ -8,17 +8,17 @@ import { tempFolder } from "../support.ts";
 
 interface Setting {
   readonly folder: string;
-  /** The folder that is worked in. */
+  /** The working directory. */
   readonly cwd: string;
-  /** A program in a folder of PATH, which notes when it is started. */
+  /** A program in a PATH folder that records its starts. */
   addTool(name: string): Promise<void>;
-  /** The same, where it is a link into another folder. */
+  /** The same, as a link into another folder. */
   linkTool(name: string, target: string): Promise<void>;
   describe(): Promise<readonly string[]>;
   wasStarted(): boolean;
 }
 
-/** A machine that has only the tools that the test puts there. */
+/** A machine with only the given tools. */
 async function machine(): Promise<Setting> {
   const folder = await tempFolder();
   const bin = join(folder, "bin");
@@ -52,7 +52,7 @@ function toolsOf(texts: readonly string[]): string | undefined {
 }
 
 describe("the description of the machine", () => {
-  test("says where and when we are and which tools there are, in a fixed order, and starts none", async () => {
+  test("has place, time and tools in a fixed order, and starts none", async () => {
     const { cwd, addTool, linkTool, describe: describeMachine, wasStarted } = await machine();
     for (const name of ["jq", "gcc", "go"]) await addTool(name);
     await linkTool("java", "usr/lib/jvm/java-21-openjdk-amd64/bin/java");
@@ -71,7 +71,7 @@ describe("the description of the machine", () => {
     expect(wasStarted()).toBe(false);
   });
 
-  test("has no line about tools when there are none", async () => {
+  test("has no line about tools if there are none", async () => {
     const { describe: describeMachine } = await machine();
     expect(toolsOf(await describeMachine())).toBeUndefined();
   });
@@ -98,13 +98,13 @@ describe("the description of the machine", () => {
     expect(toolsOf(await describeMachine())).toBe(`Tools: ${expected}`);
   });
 
-  test("knows the version of the Node that it runs on", async () => {
+  test("knows the version of the running Node", async () => {
     const { folder, describe: describeMachine } = await machine();
     await symlink(process.execPath, join(folder, "bin", "node"));
     expect(toolsOf(await describeMachine())).toBe(`Tools: node ${process.versions.node}`);
   });
 
-  test("gives stand-ins of version managers no version", async () => {
+  test("reports no version for version managers' shims", async () => {
     const { folder, addTool, linkTool, describe: describeMachine } = await machine();
     await addTool("shims/python3");
     await linkTool("cargo", "rust-1.80.0/bin/rustup");
@@ -112,7 +112,7 @@ describe("the description of the machine", () => {
     expect(toolsOf(await describeMachine())).toBe("Tools: python3, cargo");
   });
 
-  test("names nothing that lies in the folder that is worked in, or that a project installed", async () => {
+  test("names nothing in the working directory, and nothing that a project installed", async () => {
     const { folder, cwd, addTool, describe: describeMachine } = await machine();
     for (const bin of ["project/tools", "node_modules/.bin"]) {
       for (const name of ["git", "jq", "make"]) await addTool(`../${bin}/${name}`);
@@ -127,7 +127,7 @@ describe("the description of the machine", () => {
     expect(toolsOf(await describeEnvironment(join(folder, "elsewhere")))).toBe("Tools: git, make, jq");
   });
 
-  test("starts no git that lies in the folder that is worked in", async () => {
+  test("starts no git from the working directory", async () => {
     const { folder, cwd, addTool, describe: describeMachine, wasStarted } = await machine();
     await mkdir(join(cwd, ".git", "refs"), { recursive: true });
     await mkdir(join(cwd, ".git", "objects"));

@@ -23,7 +23,7 @@ const scripts: Readonly<Record<string, string>> = {
 };
 const binaries = ["ls", "cat", "git", "tar", "gzip", "diff", "diff3", "go", "python3"];
 
-/** A machine with these programs, a workspace with `bin`, and these variables, in which `WS` is the workspace. */
+/** A machine with these programs, a workspace with `bin`, and these variables, where `WS` is the workspace. */
 async function machine(variables: Readonly<Record<string, string>>, inWorkspace: readonly string[] = []) {
   const base = await tempFolder();
   const [ws, system] = [join(base, "ws"), join(base, "system")];
@@ -70,14 +70,14 @@ const reading = [
 const plain = ["ls", "cat f", "git status", "git log", "diff3 a b c", "python3 --version"];
 const projects = ["npm test", "pytest", "bundle exec rspec", "go test ./..."];
 
-test("programs that start others by name stay free on a PATH outside the workspace", async () => {
+test("programs that start others by name stay free with a PATH outside the workspace", async () => {
   const decide = await machine({});
   expect(await decide([...reading, ...plain])).toEqual(all([...reading, ...plain], "read"));
   expect(await decide([...projects, "tar czf x.tgz src"])).toEqual(all([...projects, "tar czf x.tgz src"], "medium"));
 });
 
 test.each(["WS/bin:SYSTEM", "SYSTEM:WS/bin", "SYSTEM:LINK/bin", "SYSTEM:WS/node_modules/.bin"])(
-  "scripts are high with a folder of the workspace on the PATH %s, and programs that run the project are not",
+  "with a workspace folder on the PATH %s, scripts are high, but programs that run the project are not",
   async (PATH) => {
     const decide = await machine({ PATH });
     expect(await decide(reading)).toEqual(all(reading, "workspace"));
@@ -86,7 +86,7 @@ test.each(["WS/bin:SYSTEM", "SYSTEM:WS/bin", "SYSTEM:LINK/bin", "SYSTEM:WS/node_
   },
 );
 
-test("a script that is written with its path finds its helpers on the PATH", async () => {
+test("a script called by its path finds its helpers on the PATH", async () => {
   const decide = await machine({ PATH: "SYSTEM:WS/bin" });
   expect(await decide(["/usr/bin/which ls", "/bin/ls"])).toEqual({
     "/usr/bin/which ls": "workspace",
@@ -94,7 +94,7 @@ test("a script that is written with its path finds its helpers on the PATH", asy
   });
 });
 
-test("binaries are high when the PATH finds one of their helpers in the workspace", async () => {
+test("binaries are high if the PATH finds one of their helpers in the workspace", async () => {
   const decide = await machine({ PATH: "WS/bin:SYSTEM" }, ["gzip", "diff", "ssh"]);
   const commands = ["tar czf x.tgz src", "diff3 a b c", "git fetch"];
   expect(await decide([...commands, "git status"])).toEqual({ ...all(commands, "workspace"), "git status": "read" });
@@ -103,7 +103,7 @@ test("binaries are high when the PATH finds one of their helpers in the workspac
 test.each([
   ...[{ LD_LIBRARY_PATH: "WS/lib" }, { LD_PRELOAD: "libm.so WS/x.so" }, { LD_AUDIT: "LINK/x.so" }],
   ...[{ DYLD_INSERT_LIBRARIES: "WS/x" }, { DYLD_LIBRARY_PATH: "WS" }, { GCONV_PATH: "WS" }],
-])("every program is high with libraries of the workspace: %j", async (variables) => {
+])("every program is high with libraries in the workspace: %j", async (variables) => {
   const decide = await machine(variables);
   expect(await decide(plain)).toEqual(all(plain, "workspace"));
   expect(await decide(["env ls", "pytest"])).toEqual({ "env ls": "workspace", pytest: "medium" });
@@ -136,7 +136,7 @@ test.each<[keyof typeof byLanguage, Record<string, string>]>([
   ["node", { NODE_OPTIONS: '-r "WS/x.js"' }],
   ["node", { NODE_OPTIONS: "--import=file://WS/x.mjs" }],
   ["node", { NODE_OPTIONS: "--require=ts-node/register" }],
-])("scripts of %s are high with code of the workspace: %j", async (language, variables) => {
+])("scripts of %s are high with code in the workspace: %j", async (language, variables) => {
   const decide = await machine(variables);
   const expected = Object.entries(byLanguage).flatMap(([name, commands]) =>
     commands.map((text) => [text, name === language ? "workspace" : "read"] as const),
@@ -173,7 +173,7 @@ test.each<[string, string, string]>([
   ["package.json", '{"name": "x", "engines": {"node": ">=20"}}', "read"],
   ["package.json", '{"devEngines": {"runtime": {"name": "node", "version": "path:./made"}}}', "workspace"],
   ["rust-toolchain.toml", '[toolchain]\nchannel = "stable"\ncomponents = ["clippy", "rustfmt"]\n', "read"],
-])("a version manager's stand-in is high where %s with %j chooses the program: %s", async (name, text, found) => {
+])("a version manager's shim is high where %s with %j chooses the program: %s", async (name, text, found) => {
   const decide = await machine({ PATH: "SYSTEM/shims:SYSTEM" });
   const [shims = ""] = (process.env.PATH ?? "").split(":");
   const ws = join(dirname(dirname(shims)), "ws");

@@ -42,7 +42,7 @@ describe("a canonical path", () => {
     expect(await files.canonical("missing/../inside/x", folder)).toBe(join(folder, "real/deep/x"));
   });
 
-  test("follows a link that points to nothing as far as it goes", async () => {
+  test("follows a dangling link as far as it goes", async () => {
     const folder = await tempFolder();
     await mkdir(join(folder, "real"));
     await symlink("real", join(folder, "to-real"));
@@ -50,7 +50,7 @@ describe("a canonical path", () => {
     expect(await files.canonical("dangling/x", folder)).toBe(join(folder, "real/not/there/x"));
   });
 
-  test("keeps what is no path of the file system but looks special", async () => {
+  test("keeps names that only look special", async () => {
     const folder = await tempFolder();
     await writeFile(join(folder, "file"), "");
     expect(await files.canonical("~/x", folder)).toBe(join(folder, "~", "x"));
@@ -58,19 +58,19 @@ describe("a canonical path", () => {
     expect(await files.canonical("file/below", folder)).toBe(join(folder, "file", "below"));
   });
 
-  test("of a loop of links, or with a NUL, is rejected", async () => {
+  test("rejects a loop of links, or a NUL", async () => {
     const folder = await tempFolder();
     await symlink("b", join(folder, "a"));
     await symlink("a", join(folder, "b"));
     await expect(files.canonical("a/x", folder)).rejects.toThrow("ELOOP: too many symbolic links, 'a/x'");
     await expect(files.canonical("a\0b", folder)).rejects.toThrow(
-      "EINVAL: a path cannot hold a NUL character, 'a\\0b'",
+      "EINVAL: a path cannot contain a NUL character, 'a\\0b'",
     );
   });
 });
 
 describe("stat", () => {
-  test("tells what there is", async () => {
+  test("reports what exists", async () => {
     const folder = await tempFolder();
     const file = join(folder, "file");
     await writeFile(file, "hello");
@@ -86,7 +86,7 @@ describe("stat", () => {
     expect(await files.stat(join(file, "below"))).toBeUndefined();
   });
 
-  test("has another version after every change, also one that hides its time", async () => {
+  test("has a new version after every change, even one that hides its time", async () => {
     const folder = await tempFolder();
     const file = join(folder, "file");
     const versions: (string | undefined)[] = [];
@@ -105,7 +105,7 @@ describe("stat", () => {
   });
 });
 
-test("a listing has every entry in order, links as links", async () => {
+test("lists every entry in order, links as links", async () => {
   const folder = await tempFolder();
   await writeFile(join(folder, "b.txt"), "12345");
   await mkdir(join(folder, "a"));
@@ -126,7 +126,7 @@ test("a listing has every entry in order, links as links", async () => {
 });
 
 describe("reading", () => {
-  test("gives a range of bytes", async () => {
+  test("returns a range of bytes", async () => {
     const file = join(await tempFolder(), "file");
     await writeFile(file, "0123456789");
     expect(await text(file)).toBe("0123456789");
@@ -137,7 +137,7 @@ describe("reading", () => {
     expect(await text(file, { maxBytes: 0 })).toBe("");
   });
 
-  test("gives large files whole", async () => {
+  test("returns large files whole", async () => {
     const file = join(await tempFolder(), "file");
     const bytes = Buffer.alloc(3_500_000, "0123456");
     await writeFile(file, bytes);
@@ -147,11 +147,11 @@ describe("reading", () => {
     ).toBe(true);
   });
 
-  test("gives files whole that say they are empty", async () => {
+  test("returns files whole that report size 0", async () => {
     expect(await text(`/proc/${process.pid}/comm`)).toMatch(/^.+\n$/);
   });
 
-  test("refuses at once what is no regular file", async () => {
+  test("rejects non-regular files at once", async () => {
     const folder = await tempFolder();
     const pipe = join(folder, "pipe");
     execFileSync("mkfifo", [pipe]);
@@ -164,7 +164,7 @@ describe("reading", () => {
 });
 
 describe("writing", () => {
-  test("makes a file and its folders, with the modes that the user's mask gives", async () => {
+  test("creates a file and its folders, with the modes of the user's umask", async () => {
     const folder = await tempFolder();
     const file = join(folder, "new", "deep", "file.txt");
     const version = await files.write(file, "héllo 🦊\n");
@@ -185,7 +185,7 @@ describe("writing", () => {
     }
   });
 
-  test("refuses a folder, a pipe and a device, and leaves nothing behind", async () => {
+  test("rejects a folder, a pipe and a device, and leaves nothing behind", async () => {
     const folder = await tempFolder();
     await mkdir(join(folder, "folder"));
     execFileSync("mkfifo", [join(folder, "pipe")]);
@@ -201,14 +201,14 @@ describe("writing", () => {
     expect(await readFile(join(folder, "file"), "utf8")).toBe("as it was");
   });
 
-  test("that fails half-way removes its temporary file", async () => {
+  test("removes its temporary file on failure", async () => {
     const folder = await tempFolder();
     const name = join(folder, "x".repeat(300));
     await expect(files.write(name, "x")).rejects.toThrow("ENAMETOOLONG");
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test("at the same time by many leaves one of the texts, whole", async () => {
+  test("by many at once leaves one of the texts, complete", async () => {
     const folder = await tempFolder();
     const file = join(folder, "file");
     const texts = Array.from({ length: 20 }, (_, index) => `${index}\n`.repeat(10_000));
@@ -219,7 +219,7 @@ describe("writing", () => {
 });
 
 describe("removing", () => {
-  test("takes away one name of a file, and leaves its folder", async () => {
+  test("removes one name of a file, and leaves its folder", async () => {
     const folder = await tempFolder();
     await mkdir(join(folder, "sub"));
     await writeFile(join(folder, "sub", "file"), "text", { mode: 0o400 });
@@ -230,7 +230,7 @@ describe("removing", () => {
     expect(await readFile(join(folder, "same-file"), "utf8")).toBe("text");
   });
 
-  test("refuses what is no regular file, or not there", async () => {
+  test("rejects non-regular and missing files", async () => {
     const folder = await tempFolder();
     await mkdir(join(folder, "folder"));
     execFileSync("mkfifo", [join(folder, "pipe")]);

@@ -7,7 +7,7 @@ import { tempFolder } from "../support.ts";
 
 const day = new Date(2026, 0, 9, 23, 59);
 
-test("a plan becomes a file that only the user can read, in a folder of theirs", async () => {
+test("a plan becomes a private file in the user's folder", async () => {
   const folder = join(await tempFolder(), "home", "specs");
   const path = await savePlan(folder, { title: "Add a cache", text: "1. Measure" }, day);
   expect(path).toBe(join(folder, "2026-01-09-add-a-cache.md"));
@@ -16,7 +16,7 @@ test("a plan becomes a file that only the user can read, in a folder of theirs",
   expect(modes.map((mode) => mode & 0o777)).toEqual([0o600, 0o700, 0o700]);
 });
 
-test("nothing is overwritten, neither by many at once nor through a link", async () => {
+test("nothing is overwritten, by parallel writers or through a link", async () => {
   const folder = await tempFolder();
   const paths = await Promise.all(
     ["a", "b", "c"].map((text) => savePlan(folder, { title: "x", text: `${text}\n` }, day)),
@@ -31,7 +31,7 @@ test("nothing is overwritten, neither by many at once nor through a link", async
   await expect(stat(elsewhere)).rejects.toThrow("ENOENT");
 });
 
-test("the path is canonical where the folder is a link", async () => {
+test("the path is canonical if the folder is a link", async () => {
   const folder = await tempFolder();
   await mkdir(join(folder, "real"));
   await symlink("real", join(folder, "specs"));
@@ -62,7 +62,7 @@ describe("its name", () => {
   });
 });
 
-test("a plan that cannot be written is an error, and leaves nothing", async () => {
+test("an unwritable plan is an error, and leaves nothing behind", async () => {
   const folder = await tempFolder();
   await writeFile(join(folder, "file"), "");
   await expect(savePlan(join(folder, "file", "specs"), { text: "x" }, day)).rejects.toThrow("ENOTDIR");
@@ -71,10 +71,10 @@ test("a plan that cannot be written is an error, and leaves nothing", async () =
   expect((await readdir(folder)).sort()).toEqual(["dangling", "file"]);
 });
 
-test("the host keeps plans in the folder that it is given, and else none", async () => {
+test("the host keeps plans only in a configured folder", async () => {
   const folder = await tempFolder();
   const options = { outputsDir: join(folder, "outputs") };
-  await expect(createNodeHost(options).savePlan({ text: "x" })).rejects.toThrow("there is no folder for plans");
+  await expect(createNodeHost(options).savePlan({ text: "x" })).rejects.toThrow("no folder for plans is configured");
   const path = await createNodeHost({ ...options, specsDir: join(folder, "specs") }).savePlan({
     title: "T",
     text: "x",

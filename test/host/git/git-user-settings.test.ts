@@ -40,7 +40,7 @@ async function place(files: Readonly<Record<string, string>>, variables: Readonl
   const set: Record<string, string> = { HOME: home, GIT_CONFIG_SYSTEM: "/dev/null", ...variables };
   const others = ["GIT_CONFIG_GLOBAL", "XDG_CONFIG_HOME"];
   const before = [...Object.keys(set), ...others].map((name) => [name, process.env[name]] as const);
-  // Other tests of this process may have left them.
+  // Other tests of this process can have left them.
   for (const name of others) delete process.env[name];
   for (const [name, value] of Object.entries(set)) process.env[name] = value.replace("FOLDER", folder);
   onTestFinished(() => {
@@ -54,7 +54,7 @@ async function place(files: Readonly<Record<string, string>>, variables: Readonl
 
 const harmless = async (what: "git" | "signatures", path: string) => (await host.lookUp({ what, path })) !== undefined;
 
-describe("git in a repository, with settings of the user's", () => {
+describe("git in a repository, with the user's settings", () => {
   test.each([
     ["none", {}],
     ["programs by name", { "home/.gitconfig": '[filter "own"]\nclean = cat\n[core]\npager = less -R\neditor = vim\n' }],
@@ -170,18 +170,18 @@ describe("git in a repository, with settings of the user's", () => {
     expect(await harmless("git", root)).toBe(false);
   });
 
-  test("is not harmless with an absolute program of the repository's in a variable", async () => {
+  test("is not harmless with an absolute path of the repository's program in a variable", async () => {
     const { root } = await place({}, { GIT_EXEC_PATH: "FOLDER/project/sub" });
     expect(await harmless("git", root)).toBe(false);
   });
 
-  test("is not started by Tinman itself where a relative filter would run", async () => {
+  test("is not started by Tinman itself if a relative filter would run", async () => {
     const { root, mark } = await place({ "home/.gitconfig": '[filter "own"]\nclean = ./run.sh\n' });
-    expect(await repositoryState(root)).toContain("Status and commits are left out");
+    expect(await repositoryState(root)).toContain("Status and commits are omitted");
     expect(existsSync(mark)).toBe(false);
   });
 
-  test("keeps the folder of its hooks from being written, wherever the setting is", async () => {
+  test("protects its hooks folder from writing, wherever the setting is", async () => {
     const { root } = await place({
       "home/.gitconfig": "[include]\npath = own\n",
       "home/own": "[core]\nhooksPath=.githooks\n",
@@ -220,19 +220,19 @@ describe("addresses of remotes", () => {
       "the repository's settings",
       { "project/.git/config": '[remote "origin"]\nurl = https://x:secret@example.com/a\n' },
     ],
-  ])("with a credential from %s are not shown", async (_, files) => {
+  ])("are not shown with a credential from %s", async (_, files) => {
     const { root } = await place(files);
     expect(await classes(root)).toEqual(["high", "high", "high", "medium"]);
   });
 
-  test("without one are", async () => {
+  test("are shown without one", async () => {
     const { root } = await place({ "project/.git/config": '[remote "origin"]\nurl = https://example.com/a\n' });
     expect(await classes(root)).toEqual(["read", "read", "medium", "medium"]);
   });
 });
 
 describe("signatures", () => {
-  test("that the user's settings have checked make commands high that show commits, and no others", async () => {
+  test("checked by the user's settings make commands that show commits high, and no others", async () => {
     const { root } = await place({ "home/.gitconfig": "[log]\nshowSignature = true\n" });
     const decide = decisionsIn(root);
     const showing = ["git log -1", "git log --format=%h", "git show", "git reflog", "git stash list"];
@@ -252,7 +252,7 @@ describe("signatures", () => {
   });
 
   test.each(["git config format.pretty %G?", "git config pretty.own 'x%-GK'", "git config tag.sort signature"])(
-    "of the repository's own settings do too: %s",
+    "in the repository's own settings do, too: %s",
     async (command) => {
       const { root } = await place({});
       execFileSync("sh", ["-c", command], { cwd: root });

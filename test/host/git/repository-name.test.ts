@@ -12,7 +12,7 @@ function git(cwd: string, ...args: readonly string[]): void {
   execFileSync("git", [...person, ...args], { cwd, stdio: "pipe", env: { ...Object.fromEntries(inherited), ...own } });
 }
 
-/** A fresh repository in a folder of this name. */
+/** A new repository in a folder with this name. */
 async function repository(name = "folder-name"): Promise<string> {
   const root = join(await tempFolder(), name);
   await mkdir(root);
@@ -26,7 +26,7 @@ async function withRemote(address: string): Promise<string> {
   return root;
 }
 
-/** A repository with this text behind the settings that git wrote. */
+/** A repository with this text after git's own settings. */
 async function withConfig(text: string | Buffer): Promise<string> {
   const root = await repository();
   await appendFile(join(root, ".git", "config"), text);
@@ -35,7 +35,7 @@ async function withConfig(text: string | Buffer): Promise<string> {
 
 const ofFolder = { repoName: "folder-name" };
 
-describe("the address of a remote", () => {
+describe("a remote's address", () => {
   const acme = { owner: "acme", repoName: "rocket" };
   const nested = { owner: "acme/space/deep", repoName: "rocket" };
 
@@ -90,7 +90,7 @@ describe("the address of a remote", () => {
     `https://example.com/acme/${"r".repeat(600)}`,
     "git@example.com:",
     " ",
-  ])("%j says nothing, and the folder names the repository", async (address) => {
+  ])("%j names nothing, so the folder names the repository", async (address) => {
     expect(await repositoryName(await withRemote(address))).toEqual(ofFolder);
   });
 
@@ -113,20 +113,20 @@ describe("the address of a remote", () => {
     ["git@oauth2:s3cret:github.com/acme/rocket.git", ofFolder],
     ["https://github.com/oauth2:s3cret/rocket.git", ofFolder],
     ["https://github.com/acme/oauth2%3as3cret", ofFolder],
-  ])("%s does not tell what is secret in it", async (address, name) => {
+  ])("%s does not reveal its secret", async (address, name) => {
     expect(await repositoryName(await withRemote(address))).toEqual(name);
   });
 });
 
-describe("which remote", () => {
-  test("origin goes first, wherever it stands", async () => {
+describe("among several remotes", () => {
+  test("origin comes first, wherever it is", async () => {
     const root = await repository();
     git(root, "remote", "add", "upstream", "https://example.com/them/rocket");
     git(root, "remote", "add", "origin", "https://example.com/me/rocket");
     expect(await repositoryName(root)).toEqual({ owner: "me", repoName: "rocket" });
   });
 
-  test("else the first one; of several addresses the first", async () => {
+  test("otherwise the first one; of several addresses, the first", async () => {
     const root = await repository();
     git(root, "remote", "add", "upstream", "https://example.com/them/rocket");
     git(root, "remote", "set-url", "--add", "upstream", "https://example.com/mirror/rocket");
@@ -134,13 +134,13 @@ describe("which remote", () => {
     expect(await repositoryName(root)).toEqual({ owner: "them", repoName: "rocket" });
   });
 
-  test("without one the folder names it", async () => {
+  test("without one, the folder names it", async () => {
     const root = await repository("a b\nc");
     expect(await repositoryName(root)).toEqual({ repoName: "a b\nc" });
   });
 });
 
-describe("settings as git reads them", () => {
+describe("settings, read like git reads them", () => {
   const acme = { owner: "acme", repoName: "rocket" };
 
   test.each([
@@ -176,7 +176,7 @@ describe("settings as git reads them", () => {
     expect(await repositoryName(await withConfig(text))).toEqual(ofFolder);
   });
 
-  test("a pipe in place of the file is not waited for", async () => {
+  test("does not wait for a pipe in place of the file", async () => {
     const root = await withRemote("https://example.com/acme/rocket");
     await rm(join(root, ".git", "config"));
     execFileSync("mkfifo", [join(root, ".git", "config")]);
@@ -184,10 +184,10 @@ describe("settings as git reads them", () => {
   });
 });
 
-describe("which repository", () => {
+describe("the right repository", () => {
   const acme = { owner: "acme", repoName: "rocket" };
 
-  test("the one around the folder, also behind a link", async () => {
+  test("is the one around the folder, even behind a link", async () => {
     const root = await withRemote("https://example.com/acme/rocket");
     await mkdir(join(root, "src", "deep"), { recursive: true });
     const link = join(await tempFolder(), "link");
@@ -195,7 +195,7 @@ describe("which repository", () => {
     expect(await Promise.all([join(root, "src", "deep"), link].map(repositoryName))).toEqual([acme, acme]);
   });
 
-  test("a linked working tree has the remotes of its repository, and else its own name", async () => {
+  test("a linked working tree has its repository's remotes, or its own name", async () => {
     const root = await repository();
     git(root, "commit", "-q", "--allow-empty", "-m", "first");
     const tree = join(root, "..", "tree");
@@ -218,7 +218,7 @@ describe("which repository", () => {
     expect(await repositoryName(apart)).toEqual({ repoName: "apart" });
   });
 
-  test("a bare repository, and the folder of git itself", async () => {
+  test("for a bare repository, and git's own folder", async () => {
     const folder = await tempFolder();
     git(folder, "init", "-q", "--bare", "rocket.git");
     expect(await repositoryName(join(folder, "rocket.git"))).toEqual({ repoName: "rocket" });
@@ -226,7 +226,7 @@ describe("which repository", () => {
     expect(await repositoryName(join(root, ".git", "refs"))).toEqual(ofFolder);
   });
 
-  test("an incomplete one is passed over, as git does", async () => {
+  test("skips an incomplete one, as git does", async () => {
     const root = await withRemote("https://example.com/acme/rocket");
     await mkdir(join(root, "sub", ".git"), { recursive: true });
     expect(await repositoryName(join(root, "sub"))).toEqual(acme);

@@ -106,7 +106,7 @@ describe("git in a folder", () => {
     ["a prepared rebase", "mkdir .git/rebase-merge; echo 'exec ./x' > .git/rebase-merge/git-rebase-todo"],
     ["a common folder in two lines", "printf '../.git\\nx\\n' > .git/commondir"],
     ["a common folder that is not there", "echo nowhere > .git/commondir"],
-  ])("may run programs with %s", async (_, setup) => {
+  ])("can run programs with %s", async (_, setup) => {
     const root = await repository();
     shell(setup, root);
     expect(await runsPrograms(root)).toBe(true);
@@ -132,7 +132,7 @@ describe("git in a folder", () => {
     expect(await runsPrograms(file)).toBe(true);
   });
 
-  test("is judged by the next repository too where git would pass over the first", async () => {
+  test("is also judged by the next repository if git would skip the first", async () => {
     const root = await repository();
     const sub = join(root, "sub");
     shell("git config core.fsmonitor x; git init -q sub", root);
@@ -141,7 +141,7 @@ describe("git in a folder", () => {
     expect(await runsPrograms(sub)).toBe(true);
   });
 
-  test("is judged by a folder that looks like a repository, also from below", async () => {
+  test("is judged by a folder that looks like a repository, even from below", async () => {
     const root = await repository("--bare .; git() { :; }");
     await mkdir(join(root, "objects", "deep"));
     const places = [root, join(root, "objects", "deep")];
@@ -150,7 +150,7 @@ describe("git in a folder", () => {
     expect(await Promise.all(places.map(runsPrograms))).toEqual([true, true]);
   });
 
-  test("names the other repositories that it takes objects from", async () => {
+  test("names the other repositories from which it takes objects", async () => {
     const [root, other, link, file] = [await repository(), await repository(), await tempFolder(), await tempFolder()];
     const elsewhere = async (path: string) => host.lookUp({ what: "git", path });
     expect(await elsewhere(root)).toEqual([]);
@@ -167,7 +167,7 @@ describe("git in a folder", () => {
     expect(await elsewhere(root)).toEqual([join(other, ".git", "objects", "pack")]);
   });
 
-  test("knows the repository of a linked working tree, of a submodule and of a folder of its own as theirs", async () => {
+  test("recognises the repository of a linked working tree, of a submodule and of a separate folder", async () => {
     const root = await repository();
     const [tree, apart, git] = [`${root}-tree`, await tempFolder(), `${await tempFolder()}/git`];
     shell(
@@ -183,7 +183,7 @@ describe("git in a folder", () => {
     expect(places).toEqual([[], [], []]);
   });
 
-  test("may show anything where a folder of a repository looks like another one", async () => {
+  test("can show anything if a folder of a repository looks like another one", async () => {
     const root = await repository();
     shell("mkdir -p made/objects made/refs; echo 'ref: refs/heads/x' > made/HEAD; git init -q --bare own.git", root);
     expect([await runsPrograms(join(root, "made")), await runsPrograms(join(root, "own.git"))]).toEqual([true, true]);
@@ -201,7 +201,7 @@ describe("git in a folder", () => {
     expect(await runsPrograms(root)).toBe(true);
   });
 
-  test("is not looked into without end", async () => {
+  test("is inspected with limits", async () => {
     const root = await repository();
     const id = execFileSync("git", ["rev-parse", "HEAD"], { cwd: root, encoding: "utf8" }).trim();
     const entries = Array.from({ length: 101 }, (_, index) => `160000 ${id}\tsub${index}\n`).join("");
@@ -212,7 +212,7 @@ describe("git in a folder", () => {
     expect(await runsPrograms(looped)).toBe(true);
   });
 
-  test("is not known where variables lead it elsewhere", async () => {
+  test("is unknown if variables lead it elsewhere", async () => {
     process.env.GIT_DIR = join(await repository(), ".git");
     onTestFinished(() => {
       delete process.env.GIT_DIR;

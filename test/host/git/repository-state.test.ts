@@ -26,7 +26,7 @@ async function commit(folder: string, subject: string): Promise<string> {
   return `${git(folder, "rev-parse", "--short", "HEAD").trim()} ${subject}`;
 }
 
-/** What is said of the repository around a folder. */
+/** The description of the repository around a folder. */
 async function stateOf(folder: string): Promise<string | undefined> {
   return (await describeEnvironment(folder))[1];
 }
@@ -43,10 +43,10 @@ function usePath(path: string): void {
   });
 }
 
-const leftOut = "Status and commits are left out: the repository's own configuration makes git run programs.";
+const leftOut = "Status and commits are omitted, because the repository's configuration makes git run programs.";
 
 describe("the state of a repository", () => {
-  test("is branch, short status and the last five commits, seen from any folder in it", async () => {
+  test("has branch, short status and the last five commits, from any folder in it", async () => {
     const root = await repository();
     const commits: string[] = [];
     for (let number = 1; number <= 7; number += 1) commits.unshift(await commit(root, `change ${number}`));
@@ -61,7 +61,7 @@ describe("the state of a repository", () => {
     );
   });
 
-  test("is said to be clean, and to have no commits", async () => {
+  test("is reported as clean, and without commits", async () => {
     const root = await repository();
     expect(await stateOf(root)).toBe([...intro(root, "trunk"), "Status: clean"].join("\n"));
     const only = await commit(root, "first");
@@ -76,7 +76,7 @@ describe("the state of a repository", () => {
     expect(await stateOf(root)).toBe([...intro(root, "trunk"), "Status:", ...shown, "… and more"].join("\n"));
   });
 
-  test("has at most 4 KB of status, also when there are thousands of files", async () => {
+  test("has at most 4 KB of status, even with thousands of files", async () => {
     const root = await repository();
     for (let index = 0; index < 300; index += 1) await writeFile(join(root, `${index}-${"x".repeat(180)}`), "");
     const state = (await stateOf(root)) ?? "";
@@ -85,7 +85,7 @@ describe("the state of a repository", () => {
     expect(state.split("\n").length).toBeGreaterThan(20);
   });
 
-  test("has one line for a commit, whatever its subject is", async () => {
+  test("has one line per commit, whatever its subject", async () => {
     const root = await repository();
     await commit(root, `\u001b[31mred\u001b[0m ${"long ".repeat(100)}`);
     const lines = ((await stateOf(root)) ?? "").split("\n");
@@ -95,7 +95,7 @@ describe("the state of a repository", () => {
     expect(lines.at(-1)).not.toMatch(/[\u0000-\u001f]/);
   });
 
-  test("knows a checked-out commit and a linked working tree", async () => {
+  test("handles a checked-out commit and a linked working tree", async () => {
     const root = await repository();
     const only = await commit(root, "first");
     const linked = join(await tempFolder(), "linked");
@@ -110,7 +110,7 @@ describe("the state of a repository", () => {
     );
   });
 
-  test("is not there outside a repository, or when its folder is not one", async () => {
+  test("is missing outside a repository, or if its folder is not one", async () => {
     const folder = await tempFolder();
     expect(await stateOf(folder)).toBeUndefined();
     await mkdir(join(folder, ".git"));
@@ -119,7 +119,7 @@ describe("the state of a repository", () => {
     expect(await stateOf(folder)).toBeUndefined();
   });
 
-  test("does not depend on what an outer git left in the environment", async () => {
+  test("does not depend on variables left by an outer git", async () => {
     const root = await repository();
     const other = await repository();
     await commit(other, "elsewhere");
@@ -139,7 +139,7 @@ describe("the state of a repository", () => {
     expect(await stateOf(root)).toBe(intro(root, "trunk").join("\n"));
   });
 
-  test("is only the branch when git takes too long, and git is ended", async () => {
+  test("is only the branch if git takes too long, and git is ended", async () => {
     const root = await repository();
     const nap = longNap();
     const bin = await tempFolder();
@@ -152,7 +152,7 @@ describe("the state of a repository", () => {
 });
 
 describe("the user's own settings", () => {
-  test("count, but start no pager, diff, monitor, hook or check of signatures", async () => {
+  test("apply, but start no pager, diff, monitor, hook or signature check", async () => {
     const root = await repository();
     await writeFile(join(root, "file"), "one\n");
     git(root, "add", ".");
@@ -190,7 +190,7 @@ describe("the user's own settings", () => {
   });
 });
 
-describe("a repository that nobody trusts", () => {
+describe("an untrusted repository", () => {
   const dangerous: Readonly<Record<string, string>> = {
     "a filter": '[filter "x"]\n\tclean = touch PROOF; cat\n\tsmudge = cat\n',
     "a filter behind another section": '[core] bare = false\n[user][filter "x"] clean = "touch PROOF; cat"\n',
@@ -203,7 +203,7 @@ describe("a repository that nobody trusts", () => {
     "a signature program": "[gpg]\n\tprogram = ./evil-program\n[log]\n\tshowSignature = true\n",
   };
 
-  test.each(Object.entries(dangerous))("with %s gets only its branch read, and runs nothing", async (_, config) => {
+  test.each(Object.entries(dangerous))("with %s has only its branch read, and runs nothing", async (_, config) => {
     const root = await repository();
     const proof = join(root, "proof-of-execution");
     await writeFile(join(root, ".gitattributes"), "* filter=x\n");
@@ -217,7 +217,7 @@ describe("a repository that nobody trusts", () => {
     expect(existsSync(proof)).toBe(false);
   });
 
-  test("has its hooks ignored, and needs no trust for settings that are harmless", async () => {
+  test("has its hooks ignored, and needs no trust for harmless settings", async () => {
     const root = await repository();
     const only = await commit(root, "first");
     const proof = join(root, ".git", "proof");

@@ -11,7 +11,7 @@ function git(cwd: string, ...args: string[]): void {
   execFileSync("git", [...identity, ...args], { cwd, env });
 }
 
-/** A repository with tracked files, one of them changed, and others that git does not have. */
+/** A repository with tracked files, one of them changed, and untracked ones. */
 async function repository(init: readonly string[] = []): Promise<string> {
   const { ws } = await tree(["src/a.ts", "src/deep/b.ts", "lib/c.ts", "docs/d.md"]);
   for (const name of ["src/a.ts", "src/deep/b.ts", "lib/c.ts"]) await writeFile(join(ws, name), `${name}\n`);
@@ -29,11 +29,11 @@ async function repository(init: readonly string[] = []): Promise<string> {
   return ws;
 }
 
-describe("what git could not bring back", () => {
+describe("files that git could not restore", () => {
   test.each([
     ["sha1", []],
     ["sha256", ["--object-format=sha256"]],
-  ])("is what it does not track, with %s", async (_, init) => {
+  ])("are the untracked ones, with %s", async (_, init) => {
     const ws = await repository(init);
     const found: Record<string, unknown> = {};
     for (const name of [
@@ -64,7 +64,7 @@ describe("what git could not bring back", () => {
     });
   });
 
-  test("is not told where a tracked file was changed", async () => {
+  test("are unknown if a tracked file has changed", async () => {
     const ws = await repository();
     expect([await ask("unsaved", join(ws, "lib/c.ts")), await ask("unsaved", join(ws, "lib"))]).toEqual([
       undefined,
@@ -74,13 +74,13 @@ describe("what git could not bring back", () => {
     expect(await ask("unsaved", join(ws, "lib"))).toEqual([]);
   });
 
-  test("lists new files in a tracked folder", async () => {
+  test("include new files in a tracked folder", async () => {
     const ws = await repository();
     await writeFile(join(ws, "src/deep/new.ts"), "");
     expect(await ask("unsaved", join(ws, "src"))).toEqual([join(ws, "src/deep/new.ts")]);
   });
 
-  test("is not told of a new file in a folder called like a build's, where git tracks others", async () => {
+  test("are unknown for a new file in a folder named like a build's that has tracked files", async () => {
     const ws = await repository();
     await mkdir(join(ws, "src/build"));
     await writeFile(join(ws, "src/build/tracked.ts"), "");
@@ -92,7 +92,7 @@ describe("what git could not bring back", () => {
     expect(await ask("unsaved", join(ws, "build/new.js"))).toEqual([join(ws, "build/new.js")]);
   });
 
-  test("is everything outside a repository, and where another folder's files are shown", async () => {
+  test("are all files outside a repository, and where another folder's files are shown", async () => {
     const { ws } = await tree(["a"]);
     expect(await ask("unsaved", join(ws, "a"))).toEqual([join(ws, "a")]);
     const other = await repository();
@@ -100,7 +100,7 @@ describe("what git could not bring back", () => {
     expect(await ask("unsaved", join(other, "src/a.ts"))).toBeUndefined();
   });
 
-  test("follows a link with a slash behind it, as rm does", async () => {
+  test("follow a link with a trailing slash, as rm does", async () => {
     const ws = await repository();
     await symlink("lib", join(ws, "dist"));
     await symlink("plans", join(ws, "build"));
@@ -109,7 +109,7 @@ describe("what git could not bring back", () => {
     expect(await ask("unsaved", join(ws, "build"))).toEqual([join(ws, "build")]);
   });
 
-  test("leaves out what is only staged", async () => {
+  test("exclude files that are only staged", async () => {
     const ws = await repository();
     git(ws, "add", "notes.txt");
     expect(await ask("unsaved", join(ws, "notes.txt"))).toEqual([]);

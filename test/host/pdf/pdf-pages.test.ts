@@ -29,7 +29,7 @@ async function partsOf(bytes: Uint8Array, { mostPages, signal, onPart, ...option
   return parts;
 }
 
-/** Readers that this process has started and that are still there. */
+/** Readers started by this process that are still running. */
 function readers(): readonly string[] {
   return processesWith("pdf-pages").filter((line) => line.endsWith(` ${process.pid}`));
 }
@@ -41,15 +41,15 @@ async function standIn(source: string): Promise<string> {
   return file;
 }
 
-describe("The reader of PDFs", () => {
-  it("gives the pages of a file, and no more of them than asked for", async () => {
+describe("the PDF reader", () => {
+  it("returns a file's pages, no more than requested", async () => {
     const bytes = pagesPdf(["one", "two", "three"].map((text) => packedStream(drawn(text))));
     expect(await partsOf(bytes)).toEqual([opened(3), page("one"), page("two"), page("three")]);
     expect(await partsOf(bytes, { mostPages: 1 })).toEqual([opened(3), page("one")]);
     expect(readers()).toEqual([]);
   });
 
-  it("says what is wrong with a file", async () => {
+  it("reports a file's fault", async () => {
     expect(await partsOf(Buffer.from("%PDF-1.7\nnothing of the kind"))).toEqual([
       { type: "failed", encrypted: false, message: "Invalid PDF structure." },
     ]);
@@ -58,7 +58,7 @@ describe("The reader of PDFs", () => {
     ]);
   });
 
-  it("is ended when it takes too long, with what it had read", async () => {
+  it("is ended if it takes too long, keeping what it had read", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     // The third page would take minutes; here they pass at once.
@@ -79,8 +79,8 @@ describe("The reader of PDFs", () => {
     ["a vast page in hexadecimal digits", () => vastPagePdf("hex", 2000)],
     ["a vast page of runs", () => vastPagePdf("run-length", 2000)],
   ];
-  // The memory is counted in one way for all of them: one page and one table show it.
-  it.each(isFullRun ? vast : vast.slice(0, 2))("is ended when it takes too much memory: %s", async (_name, pdf) => {
+  // Memory is measured the same way for all: one page and one table show it.
+  it.each(isFullRun ? vast : vast.slice(0, 2))("is ended if it takes too much memory: %s", async (_name, pdf) => {
     const limits = { memoryBytes: 200 * megabyte };
     expect(await partsOf(pdf(), { limits })).toEqual([
       opened(1),
@@ -89,7 +89,7 @@ describe("The reader of PDFs", () => {
     expect(readers()).toEqual([]);
   });
 
-  it("is ended when it says too much, with what it had said", async () => {
+  it("is ended if it writes too much, keeping the rest", async () => {
     const bytes = pagesPdf(["one", "two", "three"].map((text) => packedStream(drawn(text))));
     const said = [opened(3), page("one")].map((part) => `${JSON.stringify(part)}\n`).join("").length;
     expect(await partsOf(bytes, { limits: { textBytes: said + 5 } })).toEqual([
@@ -99,7 +99,7 @@ describe("The reader of PDFs", () => {
     ]);
   });
 
-  it("is gone when it is interrupted, however busy it is", async () => {
+  it("is gone when it is interrupted, however busy", async () => {
     const stop = new AbortController();
     const reading = partsOf(busyPdf(["one"]), {
       signal: stop.signal,
@@ -111,7 +111,7 @@ describe("The reader of PDFs", () => {
     await expect(partsOf(busyPdf(), { signal: AbortSignal.abort(new Error("before")) })).rejects.toThrow("before");
   });
 
-  it("is gone when nobody asks for more", async () => {
+  it("is gone when no more pages are requested", async () => {
     for await (const part of createPdfPages({ mainFile })(busyPdf(["one"]), 500, new AbortController().signal)) {
       expect(readers()).toHaveLength(1);
       if (part.type === "page") break;
@@ -119,7 +119,7 @@ describe("The reader of PDFs", () => {
     expect(readers()).toEqual([]);
   });
 
-  it("reads one file at a time, and whoever stops waiting holds up nobody", async () => {
+  it("reads one file at a time, and callers that stop waiting delay no others", async () => {
     const pdfPages = createPdfPages({ mainFile });
     const alive: number[] = [];
     const stop = new AbortController();
@@ -137,7 +137,7 @@ describe("The reader of PDFs", () => {
     expect(readers()).toEqual([]);
   });
 
-  it("has no environment, and works in no folder of the user's", async () => {
+  it("has no environment, and works outside the user's folders", async () => {
     const source = `const message = JSON.stringify({ env: process.env, cwd: process.cwd(), words: process.argv.slice(2) });
       process.stdout.write(JSON.stringify({ type: "failed", encrypted: false, message }) + "\\n");`;
     const [part] = await partsOf(new Uint8Array(), { mainFile: await standIn(source), mostPages: 7 });
@@ -152,12 +152,12 @@ describe("The reader of PDFs", () => {
     ["process.exit(3)", { type: "failed", encrypted: false, message: "its reader ended with 3" }],
     ["process.abort()", { type: "exceeded", bound: "memoryBytes", limit: 512 * megabyte }],
     ['process.kill(process.pid, "SIGKILL")', { type: "exceeded", bound: "memoryBytes", limit: 512 * megabyte }],
-    ['console.log("nonsense")', { type: "failed", encrypted: false, message: "its reader cannot be understood" }],
+    ['console.log("nonsense")', { type: "failed", encrypted: false, message: "its reader sent malformed output" }],
     [
       'console.log(\'{"type":"page"}\')',
-      { type: "failed", encrypted: false, message: "its reader cannot be understood" },
+      { type: "failed", encrypted: false, message: "its reader sent malformed output" },
     ],
-  ])("may end as it likes: %s", async (source, last) => {
+  ])("can end in any way: %s", async (source, last) => {
     expect(await partsOf(Buffer.alloc(megabyte), { mainFile: await standIn(source) })).toEqual([last]);
   });
 });

@@ -22,7 +22,7 @@ function whole(text: string, totalBytes = Buffer.byteLength(text)): KeptOutput {
   return { head: text, tail: "", skippedBytes: 0, skippedLines: 0, totalBytes };
 }
 
-describe("output that is kept whole", () => {
+describe("output kept whole", () => {
   test("is the head", async () => {
     expect(await keep(["abc\n", "def\n"], 100)).toEqual(whole("abc\ndef\n"));
     expect(await keep([], 100)).toEqual(whole(""));
@@ -34,7 +34,7 @@ describe("output that is kept whole", () => {
     expect(await keep(["abcdefgh"], 4, fullTextPath)).toEqual({ ...whole("abcdefgh"), fullTextPath });
   });
 
-  test("has its characters whole wherever the chunks were cut", async () => {
+  test("has whole characters, wherever the chunks were cut", async () => {
     const text = "a é 你 🦊 z";
     const bytes = Buffer.from(text);
     for (let cut = 0; cut <= bytes.length; cut += 1) {
@@ -42,15 +42,15 @@ describe("output that is kept whole", () => {
     }
   });
 
-  test("has a replacement character for what is not UTF-8", async () => {
+  test("has a replacement character for invalid UTF-8", async () => {
     expect(await keep([Uint8Array.of(0x61, 0xff, 0x62, 0xc3), Uint8Array.of(0x28)], 100)).toEqual(
       whole("a\ufffdb\ufffd(", 5),
     );
   });
 });
 
-describe("output that is too large", () => {
-  test("is head and tail, with an exact count of what stands between, and whole in a private file", async () => {
+describe("too large output", () => {
+  test("has head and tail, an exact count of what is between, and all of it in a private file", async () => {
     const spoolPath = join(await tempFolder(), "new", "whole.txt");
     const text = "1\n22\n333\n4444\n55555\n666666\n";
     const chunks = Array.from(text);
@@ -66,7 +66,7 @@ describe("output that is too large", () => {
     expect((await stat(spoolPath)).mode & 0o777).toBe(0o600);
   });
 
-  test("leaves nothing of a file that the disk has no room for", async () => {
+  test("leaves no file behind if the disk is full", async () => {
     const spoolPath = join(await tempFolder(), "whole");
     await symlink("/dev/full", spoolPath);
     expect(await keep(["first ", "second ", "third"], 6, spoolPath)).toEqual({
@@ -79,7 +79,7 @@ describe("output that is too large", () => {
     await expect(lstat(spoolPath)).rejects.toMatchObject({ code: "ENOENT" });
   });
 
-  test("is the same however it was cut into chunks", async () => {
+  test("is the same for any chunking", async () => {
     const spoolPath = join(await tempFolder(), "whole");
     const bytes = Buffer.from(Array.from({ length: 200 }, (_, index) => `${index} é🦊\n`).join(""));
     const expected = await keep([bytes], 101, spoolPath);
@@ -119,7 +119,7 @@ describe("output that is too large", () => {
     });
   });
 
-  test("beyond the file's cap is counted, and the file says how much is missing", async () => {
+  test("beyond the file's limit is counted, and the file says how much is missing", async () => {
     const spoolPath = join(await tempFolder(), "whole");
     const output = createCommandOutput({ keepBytes: 4, spoolPath, spoolCapBytes: 10 });
     await pushAll(output, ["abcdefgh", "ijklmnop", "qr"]);
@@ -132,14 +132,14 @@ describe("output that is too large", () => {
     expect(await readFile(spoolPath, "utf8")).toBe("abcdefghij\n[8 more bytes were not kept]\n");
   });
 
-  test("names no file when it could not be written", async () => {
+  test("names no file if it could not be written", async () => {
     const folder = await tempFolder();
     await mkdir(join(folder, "a-folder"));
     const kept = await keep(["abcdefghijkl"], 4, join(folder, "a-folder"));
     expect(kept).toEqual({ head: "abcd", tail: "ijkl", skippedBytes: 4, skippedLines: 0, totalBytes: 12 });
   });
 
-  test("replaces what was in the file, and keeps it private", async () => {
+  test("replaces the file's content, and keeps it private", async () => {
     const spoolPath = join(await tempFolder(), "whole");
     await keep(["a long text that was there before"], 4, spoolPath);
     await chmod(spoolPath, 0o600);
@@ -149,7 +149,7 @@ describe("output that is too large", () => {
 });
 
 describe("the latest output", () => {
-  test("is the end of what came so far, in whole characters", async () => {
+  test("is the end so far, in whole characters", async () => {
     const spoolPath = join(await tempFolder(), "whole");
     const output = createCommandOutput({ keepBytes: 8, spoolPath });
     const seen: string[] = [];
@@ -164,7 +164,7 @@ describe("the latest output", () => {
 });
 
 describe("a command's output", () => {
-  test("of one line of 300,000 characters is cut in the middle and is whole in the file", async () => {
+  test("of one line of 300,000 characters is cut in the middle and whole in the file", async () => {
     const spoolPath = join(await tempFolder(), "whole");
     const result = await runCommand("head -c 300000 /dev/zero | tr '\\0' y", { spoolPath, keepBytes: 1000 });
     expect(result).toEqual({
@@ -179,19 +179,19 @@ describe("a command's output", () => {
     expect(await readFile(spoolPath, "utf8")).toBe("y".repeat(300_000));
   });
 
-  test("that is not UTF-8 is readable all the same", async () => {
+  test("that is not UTF-8 is still readable", async () => {
     const result = await runCommand("printf 'a\\xffb\\xc3'; sleep 0.1; printf '\\xa9!'");
     expect(result).toEqual({ ...saying("a\ufffdbé!"), totalBytes: 6 });
   });
 
-  test("is not lost when the command exits right after writing it", async () => {
+  test("is complete if the command exits right after writing", async () => {
     for (let round = 0; round < 10; round += 1) {
       const result = await runCommand("head -c 60000 /dev/zero | tr '\\0' z; sleep 500 &", { keepBytes: 100_000 });
       expect(result).toEqual(saying("z".repeat(60_000)));
     }
   });
 
-  test("does not go on after a time limit that cuts an endless writer", async () => {
+  test("ends with a time limit that stops an endless writer", async () => {
     const spoolPath = join(await tempFolder(), "whole");
     const result = await runCommand("yes", { timeoutMs: 300, spoolPath, keepBytes: 1000 });
     expect(result).toMatchObject({ end: { type: "timeout" }, head: "y\n".repeat(500), fullTextPath: spoolPath });

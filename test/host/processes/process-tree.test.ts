@@ -16,14 +16,14 @@ const leftovers: Readonly<Record<string, (nap: string) => string>> = {
   "many of them": (nap) => `for i in {1..20}; do setsid sleep ${nap} & sleep ${nap} & done; echo started`,
 };
 
-/** Says that it is ready, and when it is asked to end tidies up for a while first. */
+/** Reports that it is ready, and cleans up for a while when asked to end. */
 const tidy = `node -e '
   process.once("SIGTERM", () => setTimeout(() => { console.log("tidied"); process.exit(); }, 200));
   console.log("ready");
   setInterval(() => {}, 1000);
 '`;
 
-describe("after a command that exits by itself nothing is left", () => {
+describe("after a command that exits, nothing is left", () => {
   test.each(Object.entries(leftovers))("of a process %s", async (_, make) => {
     const nap = longNap();
     const result = await runCommand(make(nap));
@@ -38,24 +38,24 @@ describe("after a command that exits by itself nothing is left", () => {
 });
 
 describe("at the time limit", () => {
-  test("the command and all it started are ended", async () => {
+  test("the command and everything it started are ended", async () => {
     const nap = longNap();
     const command = `echo begun; setsid sleep ${nap} & sleep ${nap} & (sleep ${nap}; echo never)`;
     expect(await runCommand(command, { timeoutMs: 300 })).toEqual(saying("begun\n", { type: "timeout" }));
     expect(processesWith(nap)).toEqual([]);
   });
 
-  test("processes may tidy up when they are asked to end", async () => {
+  test("processes can clean up when asked to end", async () => {
     expect(await runCommand(tidy, { timeoutMs: 1000 })).toEqual(saying("ready\ntidied\n", { type: "timeout" }));
   });
 
-  test("a process outside the group is asked too", async () => {
+  test("a process outside the group is asked, too", async () => {
     expect(await runCommand(`setsid ${tidy}; sleep 9`, { timeoutMs: 1000 })).toEqual(
       saying("ready\ntidied\n", { type: "timeout" }),
     );
   });
 
-  test("those that do not listen are killed", async () => {
+  test("unresponsive ones are killed", async () => {
     const nap = longNap();
     const command = `trap "" TERM INT HUP; echo deaf; setsid sleep ${nap} & sleep ${nap}; sleep ${nap}; sleep ${nap}`;
     expect(await runCommand(command, { timeoutMs: 300 })).toEqual(saying("deaf\n", { type: "timeout" }));
@@ -69,7 +69,7 @@ describe("at the time limit", () => {
     expect(processesWith(nap)).toEqual([]);
   });
 
-  test("a command that forks again and again is ended", async () => {
+  test("a command that keeps forking is ended", async () => {
     const nap = longNap();
     const command = `while :; do setsid sleep ${nap} & sleep 0.01; done`;
     expect((await runCommand(command, { timeoutMs: 400 })).end).toEqual({ type: "timeout" });
@@ -78,7 +78,7 @@ describe("at the time limit", () => {
 });
 
 describe("an abort", () => {
-  test("ends the command and all it started, and keeps what it said", async () => {
+  test("ends the command and everything it started, and keeps its output", async () => {
     const nap = longNap();
     const abort = new AbortController();
     const onProgress = () => abort.abort();
@@ -94,7 +94,7 @@ describe("an abort", () => {
     expect(await runCommand("echo hi", { signal: AbortSignal.abort() })).toEqual(saying("", { type: "aborted" }));
   });
 
-  test("at any moment of the start leaves nothing", async () => {
+  test("at any moment of the start leaves nothing behind", async () => {
     const nap = longNap();
     for (let delay = 0; delay < 12; delay += 1) {
       const abort = new AbortController();
@@ -108,9 +108,9 @@ describe("an abort", () => {
 });
 
 describe("the watchdog", () => {
-  test("outlives the signals that a command sends to its own group", async () => {
+  test("survives signals that a command sends to its own group", async () => {
     const command = `trap "" TERM INT HUP; kill -TERM 0; kill -INT 0; kill -HUP 0; ps -o args= -s $$ | grep -c "^/bin/sh.*watchdog"`;
-    // The text of the watchdog has many lines for grep, of which its first is the one that counts.
+    // The watchdog's text has many lines for grep; only the first counts.
     expect((await runCommand(command)).head).toBe("1\n");
   });
 
@@ -121,13 +121,13 @@ describe("the watchdog", () => {
     expect(processesWith(nap)).toEqual([]);
   });
 
-  test("does not show the command's own words to those who look for them", async () => {
+  test("does not contain the command's own words for searches", async () => {
     const word = `word-${longNap()}`;
     expect(await runCommand(`pgrep -f -c "${word}"`)).toEqual(saying("0\n", { type: "exit", code: 1 }));
   });
 });
 
-test("runs beside each other do not touch each other's processes", async () => {
+test("parallel runs do not touch each other's processes", async () => {
   const nap = longNap();
   const abort = new AbortController();
   const long = runCommand(`setsid sleep ${nap} & sleep ${nap}`, { signal: abort.signal });

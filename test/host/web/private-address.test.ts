@@ -3,7 +3,7 @@ import { createAllowedHosts } from "../../../src/host/web/allowed-hosts.ts";
 import { isPublicAddress, leadsInto, ownBlocks } from "../../../src/host/web/private-address.ts";
 
 describe("public addresses", () => {
-  it("are those that anybody could reach", () => {
+  it("are those reachable from the internet", () => {
     const addresses = [
       "1.1.1.1",
       "8.8.8.8",
@@ -32,7 +32,7 @@ describe("public addresses", () => {
     expect(addresses.filter((address) => !isPublicAddress(address))).toEqual([]);
   });
 
-  it("are not those of this machine, of private networks, of nobody, or of clouds' metadata", () => {
+  it("exclude this machine's, private, unassigned and cloud metadata addresses", () => {
     const addresses = [
       "0.0.0.0",
       "0.255.255.255",
@@ -102,7 +102,7 @@ describe("this machine and its neighbours", () => {
   const leads = (cidrs: readonly string[], address: string): boolean =>
     leadsInto(address, ownBlocks({ lo: undefined, eth0: cidrs.map(entry) }));
 
-  it("are its own addresses, and the link of each one in IPv6", () => {
+  it("are its own addresses, and in IPv6 the link of each", () => {
     expect([
       leads(["8.8.4.4/24"], "8.8.4.4"),
       leads(["10.0.0.1/8", "8.8.4.4/24"], "::ffff:8.8.4.4"),
@@ -116,7 +116,7 @@ describe("this machine and its neighbours", () => {
     ]).toEqual(Array(9).fill(true));
   });
 
-  it("are not others", () => {
+  it("do not include others", () => {
     expect([
       leads([], "8.8.4.4"),
       leads(["8.8.4.4/24"], "8.8.4.5"),
@@ -130,13 +130,13 @@ describe("this machine and its neighbours", () => {
   });
 });
 
-describe("hosts that a configuration allows", () => {
+describe("hosts allowed by a configuration", () => {
   const byName = (entries: readonly string[], url: string): boolean => createAllowedHosts(entries).byName(new URL(url));
   const own = ownBlocks({ eth0: [{ address: "8.8.4.4", cidr: "8.8.4.4/24" }] });
   const byAddress = (entries: readonly string[], address: string): boolean =>
     createAllowedHosts(entries).byAddress(address, own);
 
-  it("are named in any spelling, with a port or for all of them", () => {
+  it("are accepted in any spelling, with a port or for all of them", () => {
     expect([
       byName(["intranet.test"], "http://intranet.test/"),
       byName(["Intranet.Test."], "https://INTRANET.test.:8443/x"),
@@ -150,7 +150,7 @@ describe("hosts that a configuration allows", () => {
     ]).toEqual(Array(9).fill(true));
   });
 
-  it("are not others that look like them", () => {
+  it("exclude similar ones", () => {
     expect([
       byName([], "http://intranet.test/"),
       byName(["intranet.test"], "http://intranet.test.evil.test/"),
@@ -167,7 +167,7 @@ describe("hosts that a configuration allows", () => {
     ]).toEqual(Array(9).fill(false));
   });
 
-  it("are blocks of addresses, whatever name led there, and never an address alone", () => {
+  it("can be blocks of addresses, whatever name led there, and never only an address", () => {
     expect([
       byAddress([], "8.8.8.8"),
       byAddress(["10.1.2.3/32"], "10.1.2.3"),

@@ -6,8 +6,8 @@ import { httpServer, testNetwork } from "../../net/support.ts";
 import { startProxy } from "../../net/test-proxy.ts";
 import { answering, asking, get, names, plain, timeouts, wordsOf } from "../web-support.ts";
 
-describe("addresses that are not public", () => {
-  it("are refused however they are written, and nothing is connected to", async () => {
+describe("private addresses", () => {
+  it("are rejected in any notation, without a connection", async () => {
     const { port, connections } = await httpServer(answering("secret"));
     const hosts = [
       "127.0.0.1",
@@ -45,7 +45,7 @@ describe("addresses that are not public", () => {
     expect(connections).toEqual([]);
   });
 
-  it("are refused when a single one of a name's addresses is", async () => {
+  it("are rejected even if only one of a name's addresses is private", async () => {
     const { lookUpAll, asked } = names({
       "metadata.internal": ["169.254.169.254"],
       "mixed.test": ["8.8.8.8", "2606:4700::1", "10.0.0.7"],
@@ -56,14 +56,14 @@ describe("addresses that are not public", () => {
       await wordsOf(get("https://mixed.test:8443/", options)),
       await wordsOf(get("http://nowhere.test/", options)),
     ]).toEqual([
-      "metadata.internal leads to 169.254.169.254, which is not a public address, and this machine and private networks are not reached into. The user can allow it with fetch.allowPrivate in the configuration.",
-      "mixed.test:8443 leads to 10.0.0.7, which is not a public address, and this machine and private networks are not reached into. The user can allow it with fetch.allowPrivate in the configuration.",
-      "The name nowhere.test could not be looked up, and what cannot be checked is not asked.",
+      "metadata.internal leads to 169.254.169.254, which is not a public address. This machine and private networks are off limits. The user can allow it with fetch.allowPrivate in the configuration.",
+      "mixed.test:8443 leads to 10.0.0.7, which is not a public address. This machine and private networks are off limits. The user can allow it with fetch.allowPrivate in the configuration.",
+      "The name nowhere.test could not be looked up, so its addresses cannot be checked.",
     ]);
     expect(asked).toEqual(["metadata.internal", "mixed.test", "nowhere.test"]);
   });
 
-  it("are not reached by a name that means something else a moment later", async () => {
+  it("cannot be reached by a name that changes a moment later", async () => {
     const { port, connections } = await httpServer((request, response) => response.end(request.headers.host));
     let count = 0;
     const lookUpAll = async () => {
@@ -78,7 +78,7 @@ describe("addresses that are not public", () => {
     });
   });
 
-  it("are asked when the configuration allows them by name, port or block", async () => {
+  it("are reached if the configuration allows them by name, port or block", async () => {
     const { port } = await httpServer(answering("inside"));
     const { lookUpAll } = names({ "intranet.test": ["127.0.0.1"], localhost: ["127.0.0.1"] });
     const read = async (url: string, allowed: string) =>
@@ -106,9 +106,9 @@ describe("this machine's own addresses and its neighbours'", () => {
     return { proxy, network: testNetwork({ HTTP_PROXY: `http://127.0.0.1:${proxy.port}` }) };
   };
   const words = (start: string) =>
-    `${start} an address of this machine or of its own network, and this machine and private networks are not reached into. The user can allow it with fetch.allowPrivate in the configuration.`;
+    `${start} an address of this machine or of its own network. This machine and private networks are off limits. The user can allow it with fetch.allowPrivate in the configuration.`;
 
-  it("are refused although they are public, by any name and after redirects, unless allowed", async () => {
+  it("are rejected although they are public, by any name and after redirects, unless allowed", async () => {
     const { network, proxy } = await throughProxy();
     const { lookUpAll } = names({
       "me.test": ["8.8.4.4"],
@@ -138,7 +138,7 @@ describe("this machine's own addresses and its neighbours'", () => {
     expect(await wordsOf(get(start, { lookUpAll, interfaces }))).toBe(words("me.test leads to 8.8.4.4, which is"));
   });
 
-  it("are looked at for every request, as they come and go", async () => {
+  it("are looked up for every request, because they change", async () => {
     const { network } = await throughProxy();
     let now: ReturnType<typeof interfaces> | undefined;
     const web = createWeb({ network, timeouts, interfaces: () => now ?? {} });
@@ -148,7 +148,7 @@ describe("this machine's own addresses and its neighbours'", () => {
     expect(await wordsOf(read())).toBe(words("8.8.4.4 is"));
   });
 
-  it("are those that the system tells", async () => {
+  it("are those that the system reports", async () => {
     const real = os.networkInterfaces;
     const restore = (to: typeof real): void => {
       os.networkInterfaces = to;
@@ -162,14 +162,14 @@ describe("this machine's own addresses and its neighbours'", () => {
     expect(proxy.asked).toEqual([]);
   });
 
-  it("must be known: where the system does not tell them, only what is allowed by name is asked", async () => {
+  it("must be known: otherwise only names that are allowed can be fetched", async () => {
     const { network } = await throughProxy();
     const silent = (): never => {
       throw new Error("uv_interface_addresses returned Unknown system error 1");
     };
     const options = { network, interfaces: silent, ...names({ "far.test": ["8.8.4.5"] }) };
     expect(await wordsOf(get("http://far.test/", options))).toBe(
-      "This machine does not tell which addresses are its own, and what cannot be checked is not asked. The user can allow servers by name with fetch.allowPrivate in the configuration.",
+      "This machine's own addresses are unknown, so no address can be checked. The user can allow servers by name with fetch.allowPrivate in the configuration.",
     );
     const page = await get("http://far.test/", { ...options, allowPrivate: ["far.test"] });
     expect(plain(page).body).toBe("from far away");

@@ -7,7 +7,7 @@ import { startProxy } from "../../net/test-proxy.ts";
 import { answering, asking, get, names, plain, timeouts, wordsOf } from "../web-support.ts";
 
 describe("a page", () => {
-  it("comes with its status, type and address, and is asked for with nothing of the user's", async () => {
+  it("has its status, type and address, and the request has nothing of the user", async () => {
     const seen: { readonly url: string | undefined; readonly headers: IncomingHttpHeaders }[] = [];
     const { port } = await httpServer((request, response) => {
       seen.push({ url: request.url, headers: request.headers });
@@ -33,7 +33,7 @@ describe("a page", () => {
     });
   });
 
-  it("is read no further than asked, by its size after decompression, and the connection is closed", async () => {
+  it("is read up to its limit after decompression, and the connection is closed", async () => {
     const bomb = gzipSync(Buffer.alloc(20_000_000));
     const { port, connections } = await httpServer((request, response) => {
       if (request.url === "/exact") response.end("x".repeat(1000));
@@ -53,7 +53,7 @@ describe("a page", () => {
     expect(await eventually(() => connections.at(-1)?.destroyed === true)).toBe(true);
   });
 
-  it("may come in pieces of any size", async () => {
+  it("can come in pieces of any size", async () => {
     const { port } = await rawServer((socket) => {
       socket.once("data", () => {
         socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
@@ -65,14 +65,14 @@ describe("a page", () => {
 });
 
 describe("a server with several addresses", () => {
-  it("is reached by the next one when one leads nowhere", async () => {
+  it("is reached through the next one if one fails", async () => {
     const { port } = await httpServer(answering("here"));
     const { lookUpAll } = names({ "two.test": ["::1", "127.0.0.1"] });
     const page = await get(`http://two.test:${port}/`, { lookUpAll, allowPrivate: ["::1/128", "127.0.0.1/32"] });
     expect(plain(page).body).toBe("here");
   });
 
-  it("is asked only once when it answers badly", async () => {
+  it("is requested only once if it returns an error", async () => {
     const { port, connections } = await rawServer((socket) => socket.once("data", () => socket.destroy()));
     const { lookUpAll } = names({ "two.test": ["127.0.0.1", "127.0.0.2"] });
     const words = await wordsOf(get(`http://two.test:${port}/`, { lookUpAll, allowPrivate: ["127.0.0.0/8"] }));
@@ -82,7 +82,7 @@ describe("a server with several addresses", () => {
 });
 
 describe("the web of this machine's host", () => {
-  it("allows what its options say, and reaches it by the network it is given", async () => {
+  it("allows what its options say, through the given network", async () => {
     const { port } = await httpServer(answering("inside"));
     const network = testNetwork();
     let opened = 0;
@@ -107,7 +107,7 @@ describe("the web of this machine's host", () => {
 });
 
 describe("redirects", () => {
-  it("are followed, each checked anew, without cookies or referrer", async () => {
+  it("are followed, each checked again, without cookies or referrer", async () => {
     const seen: IncomingHttpHeaders[] = [];
     const { port } = await httpServer((request, response) => {
       seen.push(request.headers);
@@ -129,7 +129,7 @@ describe("redirects", () => {
     expect(seen.flatMap((headers) => [headers.cookie, headers.referer])).toEqual(Array(12).fill(undefined));
   });
 
-  it("stop where they lead in, out of the web, in circles or nowhere", async () => {
+  it("stop at private addresses, other schemes, loops and missing targets", async () => {
     let location = "";
     const { port, connections } = await httpServer((_, response) => response.writeHead(302, { location }).end());
     const here = `http://127.0.0.1:${port}`;
@@ -139,7 +139,7 @@ describe("redirects", () => {
       return wordsOf(get(`${here}/start?secret=1`, { lookUpAll }));
     };
     const privately =
-      "and this machine and private networks are not reached into. The user can allow it with fetch.allowPrivate in the configuration.";
+      "This machine and private networks are off limits. The user can allow it with fetch.allowPrivate in the configuration.";
     expect([
       await to("http://inside.test/?secret=2"),
       await to("http://[::1]/"),
@@ -150,14 +150,14 @@ describe("redirects", () => {
       await to("http://["),
       await to("/start?secret=3"),
     ]).toEqual([
-      `inside.test leads to 192.168.0.1, which is not a public address, ${privately}`,
-      `[::1] is not a public address, ${privately}`,
-      `169.254.169.254 is not a public address, ${privately}`,
-      `${here}/start redirects to an address that begins with file:, and only https: and http: are read.`,
-      `${here}/start redirects to an address that begins with ftp:, and only https: and http: are read.`,
-      `${here}/start redirects to an address with a user name or password, and those are never sent.`,
-      `${here}/start redirects to something that is no address.`,
-      `There were more than 5 redirects; the last one came from ${here}/start.`,
+      `inside.test leads to 192.168.0.1, which is not a public address. ${privately}`,
+      `[::1] is not a public address. ${privately}`,
+      `169.254.169.254 is not a public address. ${privately}`,
+      `${here}/start redirects to an address with the scheme file:; only https: and http: are supported.`,
+      `${here}/start redirects to an address with the scheme ftp:; only https: and http: are supported.`,
+      `${here}/start redirects to an address with a user name or password, which are never sent.`,
+      `${here}/start redirects to an invalid address.`,
+      `More than 5 redirects; the last one came from ${here}/start.`,
     ]);
     expect(connections.length).toBe(7 + 6);
   });
@@ -174,33 +174,33 @@ describe("redirects", () => {
     const start = `https://localhost:${closed.port}`;
     expect(plain(await get(`${start}/up`, options))).toMatchObject({ url: `${start}/`, body: "safe" });
     expect(await wordsOf(get(`${start}/down`, options))).toBe(
-      `${start}/down redirects from https to http (http://localhost:${open.port}/x), and that is not followed.`,
+      `${start}/down redirects from https to http (http://localhost:${open.port}/x), which is not followed.`,
     );
     expect(open.connections).toEqual([]);
   });
 
-  it("are answers like others when they say nowhere to go", async () => {
+  it("without a target are ordinary responses", async () => {
     const { port } = await httpServer((_, response) => response.writeHead(302).end("?"));
     expect(plain(await get(`http://127.0.0.1:${port}/`))).toMatchObject({ status: 302, body: "?" });
   });
 });
 
-describe("what is no address of the web", () => {
-  it("is refused with words", async () => {
+describe("a non-web address", () => {
+  it("is rejected with a message", async () => {
     expect([
       await wordsOf(get("file:///etc/passwd")),
       await wordsOf(get("http://me@127.0.0.1/")),
       await wordsOf(get("http://:secret@127.0.0.1/")),
     ]).toEqual([
-      "This is an address that begins with file:, and only https: and http: are read.",
-      "This is an address with a user name or password, and those are never sent.",
-      "This is an address with a user name or password, and those are never sent.",
+      "This is an address with the scheme file:; only https: and http: are supported.",
+      "This is an address with a user name or password, which are never sent.",
+      "This is an address with a user name or password, which are never sent.",
     ]);
   });
 });
 
 describe("an abort", () => {
-  it("closes the connection at once, before and in the middle of the answer", async () => {
+  it("closes the connection at once, before and in the middle of the response", async () => {
     const { port, connections } = await httpServer((request, response) => {
       if (request.url === "/half") response.write("half");
     });
@@ -225,22 +225,22 @@ describe("an abort", () => {
   });
 });
 
-describe("the time that a page may take", () => {
-  it("has an end, also when something comes all the time", async () => {
+describe("the time limit of a page", () => {
+  it("applies even if data keeps coming", async () => {
     const { port, connections } = await httpServer((_, response) => {
       const timer = setInterval(() => response.write("."), 10);
       response.on("close", () => clearInterval(timer));
     });
     const quick = { ...timeouts, overallMs: 300 };
     expect(await wordsOf(get(`http://127.0.0.1:${port}/`, { timeouts: quick }))).toBe(
-      "The page was not there as a whole after 0.3 seconds.",
+      "The page was not complete after 0.3 seconds.",
     );
     expect(await eventually(() => connections.every((socket) => socket.destroyed))).toBe(true);
   });
 });
 
 describe("through a proxy", () => {
-  it("the address that was checked is asked for, over plain http too", async () => {
+  it("requests the checked address, over plain http too", async () => {
     const { port } = await httpServer((request, response) => response.end(request.headers.host));
     const proxy = await startProxy({ target: port });
     const network = testNetwork({ HTTP_PROXY: `http://127.0.0.1:${proxy.port}` });
@@ -252,7 +252,7 @@ describe("through a proxy", () => {
     expect(proxy.asked).toEqual([`CONNECT 127.0.0.1:${port}`]);
   });
 
-  it("names are left to it when they are allowed by name", async () => {
+  it("leaves names to it if they are allowed by name", async () => {
     const { port } = await httpServer(answering("from inside"));
     const proxy = await startProxy({ target: port });
     const network = testNetwork({ HTTP_PROXY: `http://127.0.0.1:${proxy.port}` });
@@ -262,11 +262,11 @@ describe("through a proxy", () => {
     expect({ looked: asked, proxy: proxy.asked }).toEqual({ looked: [], proxy: ["GET http://only-there.test/"] });
   });
 
-  it("a refusal says what it was asked for", async () => {
+  it("a refusal names what was requested", async () => {
     const proxy = await startProxy({ target: 1, refuses: 403 });
     const network = testNetwork({ HTTP_PROXY: `http://u:secret@127.0.0.1:${proxy.port}` });
     const words = await wordsOf(get("http://site.test/", { network, ...names({ "site.test": ["127.0.0.1"] }) }));
-    expect(words).toContain("with status 403. It was asked for the address that was checked");
+    expect(words).toContain("with status 403. It was given the checked address");
     expect(words).not.toContain("secret");
   });
 });

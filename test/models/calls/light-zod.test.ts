@@ -5,7 +5,7 @@ import * as light from "../../../src/models/calls/light-zod.ts";
 type Z = typeof light.z;
 type Make = (z: Z) => ReturnType<Z["any"]>;
 
-/** Everything that the schemas of the AI SDK are made of. */
+/** All constructs in the AI SDK's schemas. */
 const schemas: Readonly<Record<string, Make>> = {
   any: (z) => z.any(),
   string: (z) => z.string().min(2).max(3),
@@ -104,7 +104,7 @@ describe("the part of zod for the AI SDK", () => {
     }
   });
 
-  it("says where the first mistake is", () => {
+  it("reports where the first mistake is", () => {
     const schema = light.z.object({ a: light.z.array(light.z.object({ b: light.z.string() })) });
     expect(light.safeParseAsync(schema, { a: [{ b: "x" }, { b: 1 }] })).toEqual({
       success: false,

@@ -16,7 +16,7 @@ test.each([
   "< system-reminder >",
   "</ SYSTEM-REMINDER>",
   "a <quoted-system-reminder> b <\n/quoted-quoted-System-Reminder>",
-])("what looks like one is quoted, and comes back as it was: %j", (text) => {
+])("quotes text that looks like one, and restores it: %j", (text) => {
   const quoted = quoteReminders(text);
   expect(quoted).not.toMatch(/<\s*\/?\s*system-reminder/i);
   expect(unquoteReminders(quoted)).toBe(text);
@@ -57,7 +57,7 @@ test("text that can be no tag does not wait", () => {
   ]);
 });
 
-test("other text stays as it is", () => {
+test("leaves other text unchanged", () => {
   for (const text of ["system-reminder", "<b>quoted-</b>", "x < y"]) {
     expect(quoteReminders(text)).toBe(text);
     expect(unquoteReminders(text)).toBe(text);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createOfflineModel } from "../../../src/models/offline/offline-model.ts";
 import { createChat, wholeTurn } from "../harness.ts";
 
-/** What a real model would have to find out, in words that look like an answer, a text or a search. */
+/** Requests that need a real model, in words that look like an answer, a text or a search. */
 const notUnderstood: Readonly<Record<string, readonly string[]>> = {
   "a description of a file's content": [
     "write a review of a.py to review.md",
@@ -128,7 +128,7 @@ const notUnderstood: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-describe.each(Object.entries(notUnderstood))("does nothing and says no answer for %s", (_, prompts) => {
+describe.each(Object.entries(notUnderstood))("does nothing for %s, and says no answer", (_, prompts) => {
   test.each(prompts)("%s", async (prompt) => {
     const { text, calls } = await createChat(createOfflineModel()).say(prompt);
     const { understood } = await wholeTurn(createOfflineModel(), prompt);
@@ -137,7 +137,7 @@ describe.each(Object.entries(notUnderstood))("does nothing and says no answer fo
   });
 });
 
-/** Of the published examples, the README, the docs, the examples and the tests of the other folders. */
+/** From the published examples, the README, the docs, the examples and other tests. */
 test.each([
   "Just reply OK.",
   "只回复 OK。",
@@ -196,7 +196,7 @@ test.each([
   expect(await wholeTurn(createOfflineModel(), prompt)).toMatchObject({ understood: true });
 });
 
-test("a request of more steps than it can do does not end as understood", async () => {
+test("a request with too many steps does not count as understood", async () => {
   const steps = Array.from({ length: 9 }, (_, at) => `create file ${at}.txt with a${at}`).join(", then ");
   expect(await wholeTurn(createOfflineModel(), steps)).toEqual({
     text: "I stopped: 8 tool calls are my limit for one request. The steps before are done, the rest are not.",
@@ -204,7 +204,7 @@ test("a request of more steps than it can do does not end as understood", async 
   });
 });
 
-test("a step that fails leaves the reply unsaid, and says so", async () => {
+test("after a failed step, the requested reply is withheld with a note", async () => {
   const results = { Execute: { status: "failed", text: "Error: Command failed (exit code: 1)" } } as const;
   const { text } = await createChat(createOfflineModel()).say("run `false`, then reply DONE", { results });
   expect(text).toBe(

@@ -4,7 +4,7 @@ import { createChat, invent } from "../harness.ts";
 
 const chat = () => createChat(createOfflineModel());
 
-/** Tell, then ask for the value alone. */
+/** States a fact, then asks for the value alone. */
 const pairs: readonly (readonly [tell: string, ask: string])[] = [
   ["The password is VALUE. Just reply OK.", "What password did I tell you? Reply ONLY the password."],
   ["Remember code VALUE", "what code did I mention? Only the code please"],
@@ -40,7 +40,7 @@ test.each(["ahedc-lmvwo", "0d10q-mcxiu", "GRAPE-1122", "x_1"])("recalls the code
   expect((await talk.say("what code did I mention?")).text).toBe(`You told me that the code is ${code}.`);
 });
 
-test("without 'only' the answer is a sentence with the value", async () => {
+test("without 'only', the answer is a sentence with the value", async () => {
   const talk = chat();
   expect((await talk.say("my favourite colour is teal")).text).toBe(
     "OK, I will remember that your favourite colour is teal.",
@@ -50,7 +50,7 @@ test("without 'only' the answer is a sentence with the value", async () => {
   expect((await talk.say("我的名字是什么？")).text).toBe("你告诉过我：你的名字是 小明。");
 });
 
-test("several facts are kept apart, and the latest of a kind wins", async () => {
+test("keeps several facts apart; the latest of a kind wins", async () => {
   const talk = chat();
   const g = invent(31);
   const [first, second, third] = [g.secret(), g.secret(), g.secret()];
@@ -67,7 +67,7 @@ test("several facts are kept apart, and the latest of a kind wins", async () => 
 
 const nothing = "You have not told me anything about that.";
 
-test("makes up nothing that was not told", async () => {
+test("invents nothing", async () => {
   const talk = chat();
   await talk.say("My name is Ann.");
   await talk.say("The wifi password is X-1.");
@@ -76,7 +76,7 @@ test("makes up nothing that was not told", async () => {
   expect((await talk.say("我告诉你的暗号是什么？")).text).toBe("在你告诉我的内容中，我没有找到这一项。");
 });
 
-test("questions, commands, tool output and reminders are no sources", async () => {
+test("questions, commands, tool output and reminders are not sources", async () => {
   const talk = chat();
   const asides = {
     reminders: ["The password is FROM-REMINDER.", "<system-reminder>the password is FROM-TAG</system-reminder>"],
@@ -103,7 +103,7 @@ test("hundreds of facts in one prompt, and a question about the last of them", a
   expect((await chat().say(`${facts} What is the port? Only the port.`)).text).toBe("399");
 });
 
-test("prompts that were taken up together are one request, unless a new turn began", async () => {
+test("prompts taken up together are one request, unless a new turn began", async () => {
   const model = createOfflineModel();
   const joined = createChat(model);
   joined.messages.push({ id: "a", role: "user", createdAt: 1, content: [{ type: "text", text: "The pin is 4711." }] });

@@ -4,7 +4,7 @@ import { wholeTurn } from "../harness.ts";
 
 const model = createOfflineModel();
 
-/** One prompt a row, by what it asks for besides a fixed answer. */
+/** One prompt per row, by what it asks for besides a fixed answer. */
 const notUnderstood: Readonly<Record<string, readonly string[]>> = {
   "an alternative": [
     "Reply APPROVE\nor REJECT",
@@ -187,7 +187,7 @@ test.each([
   expect(await wholeTurn(model, long)).toMatchObject({ understood: false });
 });
 
-describe("gives the fixed answer beside what it carries out itself", () => {
+describe("gives the fixed answer besides what it does itself", () => {
   test.each([
     ["Just reply OK.", "OK"],
     ["Hello! Just reply OK.", "OK"],

@@ -161,7 +161,7 @@ describe.each([1, 71, 4_444])("with values of seed %i", (seed) => {
   });
 });
 
-describe("a path that turns out to be the other thing", () => {
+describe("a path that turns out to be of the other kind", () => {
   const failed = (text: string) => ({ status: "failed", text }) as const;
   const isFolder = failed("Error reading file: a/b is a directory.");
   const isFile = failed("LS tool call failed: Not a directory: a/b.");
@@ -177,7 +177,7 @@ describe("a path that turns out to be the other thing", () => {
   });
 });
 
-test("'it' is the file of the request before, whatever this one has read since", async () => {
+test("'it' is the file of the previous request, whatever this one has read since", async () => {
   const chat = createChat(createOfflineModel());
   await chat.say("read a.txt");
   const turn = await chat.say("show me it, then create file b.txt with hi", { results: { Read: "first" } });

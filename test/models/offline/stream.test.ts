@@ -25,7 +25,7 @@ describe("the stream", () => {
     expect(usage?.input).toBeGreaterThan(10);
   });
 
-  test("several text chunks make the answer", async () => {
+  test("several text chunks form the answer", async () => {
     const turn = await chat().say("what can you do?");
     expect(turn.chunks).toBeGreaterThan(5);
     expect(turn.text.startsWith("I am Tinman's offline model")).toBe(true);
@@ -41,7 +41,7 @@ describe("the stream", () => {
     expect(await usageOf("只回复你好")).toMatchObject({ input: 13, output: 2 });
   });
 
-  test("call ids go on where the conversation is", async () => {
+  test("call ids continue those of the conversation", async () => {
     const call = { type: "tool_call", id: "call_41", name: "LS", input: {} } as const;
     const result = { type: "tool_result", callId: "call_41", name: "LS", status: "ok", text: "" } as const;
     const before = [
@@ -72,14 +72,14 @@ describe("the stream", () => {
     expect(seen).toEqual(["text", "text"]);
   });
 
-  test("it stops after eight calls", async () => {
+  test("stops after eight calls", async () => {
     const steps = Array.from({ length: 12 }, (_, index) => `run echo ${index}`).join(" then ");
     const turn = await chat().say(steps);
     expect(turn.calls).toHaveLength(8);
     expect(turn.text).toContain("the rest are not");
   });
 
-  test("a tool that went away in the middle is not asked again", async () => {
+  test("does not call a tool again that was removed in the middle", async () => {
     const call = { type: "tool_call", id: "call_1", name: "LS", input: {} } as const;
     const result = { type: "tool_result", callId: "call_1", name: "LS", status: "ok", text: "kept.txt" } as const;
     const messages = [userMessage("list files"), assistantMessage([call], "tool_calls"), toolMessage([result])];

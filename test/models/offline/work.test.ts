@@ -19,7 +19,7 @@ describe("listing and running", () => {
     expect(listed.text).toContain(one);
   });
 
-  test("only the output, when only that is wanted", async () => {
+  test("gives only the output on request", async () => {
     const turn = await chat().say("run pwd and reply only with the output", {
       results: { Execute: exited("/home/ann\n") },
     });
@@ -33,7 +33,7 @@ describe("listing and running", () => {
     expect(turn.text).toBe("`touch a.txt` succeeded and printed nothing.");
   });
 
-  test("long output is bounded", async () => {
+  test("limits long output", async () => {
     const turn = await chat().say("run `seq 100000`", { results: { Execute: exited("x".repeat(90_000)) } });
     expect(turn.text.length).toBeLessThan(13_000);
     expect(turn.text).toMatch(/… \(78\d\d\d more characters\)/);
@@ -45,7 +45,7 @@ describe("listing and running", () => {
     expect(turn.text).toBe("a.md:\n\n````\n```\ncode\n```\n````");
   });
 
-  test("the risk is guessed", async () => {
+  test("estimates the risk", async () => {
     const risk = async (command: string) => {
       const { calls } = await chat().say(`run \`${command}\``);
       return calls.map((call) => (call.input as { riskLevel: string }).riskLevel);
@@ -57,7 +57,7 @@ describe("listing and running", () => {
     expect(await risk("sudo ls")).toEqual(["high"]);
   });
 
-  test("with no tool at all it says so", async () => {
+  test("reports that it has no tools", async () => {
     const turn = await chat().say("run npm test", { tools: ["Read"] });
     expect(turn.calls).toEqual([]);
     expect(turn.text).toBe("I could not run `npm test`: no tool for it is available here (Execute)");
@@ -77,7 +77,7 @@ describe("files", () => {
     expect(turn.text).toBe(`I created ${path}.\n\n${path}:\n\n\`\`\`\nhi\n\`\`\``);
   });
 
-  test("a file that exists is read before it is replaced", async () => {
+  test("reads an existing file before it is replaced", async () => {
     const unread = { status: "failed", text: "Error: read it first", cause: "not_read" } as const;
     const turn = await chat().say("create file a.txt with hi", {
       results: { Create: [unread, "File created successfully"], Read: "old\n" },
@@ -86,7 +86,7 @@ describe("files", () => {
     expect(turn.text).toBe("I created a.txt.");
   });
 
-  test("'it' is the file of the step or the turn before", async () => {
+  test("'it' is the file of the previous step or turn", async () => {
     const talk = chat();
     const first = await talk.say("create file a.txt with hi and then show it");
     expect(first.calls.map((call) => call.input)).toEqual([
@@ -111,7 +111,7 @@ describe("files", () => {
     expect(turn.text).toContain("a.txt");
   });
 
-  test("a failed edit is reported, and what should follow is not done", async () => {
+  test("reports a failed edit, and skips what follows", async () => {
     const turn = await chat().say("replace foo with bar in a.txt then run npm test then just reply DONE", {
       results: { Edit: { status: "failed", text: "Error: The text to replace was not found" } },
     });
@@ -121,14 +121,14 @@ describe("files", () => {
     );
   });
 
-  test("a refusal is told as one", async () => {
+  test("reports a refusal as such", async () => {
     const turn = await chat().say("创建文件 a.txt，内容为 hi", {
       results: { Create: { status: "refused", text: "Error: not permitted" } },
     });
     expect(turn.text).toBe("没有获得许可，未能创建 a.txt：not permitted");
   });
 
-  test("an exact answer is given only when the work has been done", async () => {
+  test("gives an exact answer only if the work has been done", async () => {
     expect((await chat().say("create x.txt with hi, then just reply DONE")).text).toBe("DONE");
     const failed = await chat().say("create x.txt with hi, then just reply DONE", {
       results: { Create: { status: "failed", text: "Error: disk full" } },
@@ -138,7 +138,7 @@ describe("files", () => {
     );
   });
 
-  test("search results, and none", async () => {
+  test("shows search results, and none", async () => {
     expect((await chat().say('search for "zork"', { results: { Grep: "./a.ts:3:zork()" } })).text).toContain(
       "./a.ts:3:zork()",
     );
@@ -155,7 +155,7 @@ describe("files", () => {
     });
   });
 
-  test("a summary is made of what the files show", async () => {
+  test("summarizes only what the files show", async () => {
     const listing = "-rw-r--r-- 120 2024-01-01 10:00 README.md\ndrwxr-xr-x 4096 2024-01-01 10:00 src/";
     const turn = await chat().say("summarize this project", {
       results: { LS: listing, Read: "# Zorkifier\n\nTurns anything into zork.\n\n## More\n" },
@@ -177,7 +177,7 @@ describe("asking and planning", () => {
     expect(turn.text).toBe("Your answer: blue");
   });
 
-  test("nobody there", async () => {
+  test("without a user", async () => {
     const turn = await chat().say("ask me which colour I want: red or blue", {
       results: { AskUser: { status: "refused", text: "Error: Nobody can be asked in this run. Decide by yourself." } },
     });
@@ -186,7 +186,7 @@ describe("asking and planning", () => {
     );
   });
 
-  test("a plan is made of the steps, and carried out once approved", async () => {
+  test("makes a plan of the steps, and carries it out once approved", async () => {
     const turn = await chat().say("make a plan to create file a.txt with hi then run npm test");
     expect(turn.calls).toEqual([
       {
@@ -202,7 +202,7 @@ describe("asking and planning", () => {
   });
 
   test.each(["plan how to add dark mode, then test it", "plan how to add dark mode", "make a plan to add a test"])(
-    "no plan is made up for work that no rule can do: %s",
+    "makes up no plan for work that no rule can do: %s",
     async (say) => {
       const turn = await chat().say(say, { spec: true });
       expect(turn.calls).toEqual([]);
@@ -210,13 +210,13 @@ describe("asking and planning", () => {
     },
   );
 
-  test("without the tool the plan is the answer", async () => {
+  test("without the tool, the plan is the answer", async () => {
     const turn = await chat().say("plan how to run npm install", { tools: ["Read"] });
     expect(turn.text).toBe("# Run npm install\n\n1. Run `npm install`.");
   });
 
   test.each(["create file a.txt with hi", "运行 npm install", "replace a with b in c.txt"])(
-    "in spec mode it plans before: %s",
+    "in spec mode, plans first: %s",
     async (say) => {
       const turn = await chat().say(say, {
         spec: true,
@@ -227,14 +227,14 @@ describe("asking and planning", () => {
     },
   );
 
-  test("in spec mode an approved plan is carried out", async () => {
+  test("in spec mode, carries out an approved plan", async () => {
     const turn = await chat().say("create file a.txt with hi", { spec: true });
     expect(turn.calls.map((call) => call.name)).toEqual(["ExitSpecMode", "Create"]);
     expect(turn.text).toBe("I created a.txt.");
   });
 
   test.each(["run git status", "list the files", "Just reply OK.", "show me a.md", "hello", "complex task"])(
-    "in spec mode looking and talking need no plan: %s",
+    "in spec mode, looking and talking need no plan: %s",
     async (say) => {
       const turn = await chat().say(say, { spec: true });
       expect(turn.calls.map((call) => call.name)).not.toContain("ExitSpecMode");
@@ -242,7 +242,7 @@ describe("asking and planning", () => {
   );
 });
 
-describe("what it does not understand", () => {
+describe("requests it does not understand", () => {
   test.each([
     "run ls then do a little dance",
     "refactor the parser then run npm test",
@@ -250,7 +250,7 @@ describe("what it does not understand", () => {
     "create file a.txt with hi. Then deploy it.",
     "I have a question. Run ls. I am curious.",
     "先重构代码，然后运行 ls",
-  ])("one part of it, and nothing is done: %s", async (say) => {
+  ])("one unknown part, and nothing is done: %s", async (say) => {
     const turn = await chat().say(say);
     expect(turn.calls).toEqual([]);
     expect(turn.text).toMatch(/nothing was done|什么都没有做/);
@@ -271,7 +271,7 @@ describe("what it does not understand", () => {
     expect(turn.text).not.toContain("\n");
   });
 
-  test("continue names the request before", async () => {
+  test("continue names the previous request", async () => {
     const talk = chat();
     await talk.say("start task");
     expect((await talk.say("continue with next step")).text).toContain('Your last request was "start task".');
@@ -309,7 +309,7 @@ describe("what it does not understand", () => {
     "run ls then ",
     `${" ".repeat(38)}y`,
     " ",
-  ])("no text makes it think for long: %j", async (unit) => {
+  ])("no text takes long to parse: %j", async (unit) => {
     for (const start of isFullRun ? ["", "write ", "把 ", "reply "] : ["", "write "]) {
       const turn = await chat().say(start + unit.repeat(Math.floor(9_000 / unit.length)));
       expect(turn.error).toBeUndefined();

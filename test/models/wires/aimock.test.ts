@@ -4,7 +4,7 @@ import { ask, createKit } from "../../fakes/kit.ts";
 import { isFullRun } from "../../full-run.ts";
 import { catalogOf, eventsOf, type WireName, wireNames } from "./wire.ts";
 
-/** A provider that was written elsewhere: it shows what our own fakes and our adapters misunderstand alike. */
+/** An independent provider fake: it shows what our own fakes and adapters both misunderstand. */
 
 const addresses = {
   anthropic: { provider: "anthropic", model: "claude-sonnet-4-5", path: "/v1" },
@@ -13,7 +13,7 @@ const addresses = {
   google: { provider: "google", model: "gemini-2.5-pro", path: "/v1beta" },
 } as const satisfies Readonly<Record<WireName, object>>;
 
-/** In every provider's words. */
+/** In every provider's format. */
 const usage = {
   ...{ prompt_tokens: 30, completion_tokens: 7, total_tokens: 37 },
   ...{ input_tokens: 30, output_tokens: 7 },
@@ -37,7 +37,7 @@ async function open(name: WireName) {
 const wanted = wireNames.filter((name) => isFullRun || name === "openai-chat");
 
 describe.each(wanted)("%s", (name) => {
-  test("does a job: thinks, reads two files at once, writes one, answers, and goes on", async () => {
+  test("does a job: thinks, reads two files at once, writes one, answers, and continues", async () => {
     const read = (path: string) => ({ name: "Read", arguments: JSON.stringify({ file_path: path }) });
     const afterResults = (results: number) => ({
       userMessage: "Join the files",
@@ -69,7 +69,7 @@ describe.each(wanted)("%s", (name) => {
     expect(await ask(session, "What was in it?")).toMatchObject({ reason: "completed", finalText: "alpha beta" });
   });
 
-  test("waits out an overload, and continues a reply that was cut", async () => {
+  test("waits out an overload, and continues a truncated reply", async () => {
     mock.nextRequestError(name === "anthropic" ? 529 : 503, { message: "Busy.", type: "overloaded_error" });
     mock.on({ userMessage: "Continue exactly" }, { content: "and the end." });
     mock.on(
@@ -89,7 +89,7 @@ describe.each(wanted)("%s", (name) => {
     expect(told).toMatch(/^Once .*and the end\.$/);
   });
 
-  test("fails at once with its words when the request is refused", async () => {
+  test("fails at once with its message when the request is rejected", async () => {
     mock.nextRequestError(401, { message: "No such key.", type: "authentication_error" });
     const { session } = await open(name);
     expect(await ask(session, "Hello.")).toMatchObject({

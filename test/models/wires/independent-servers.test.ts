@@ -14,7 +14,7 @@ const turns: readonly Turn[] = [
 ];
 
 describe.each(wireNames)("%s", (name) => {
-  test("a server that answers with JSON instead of a stream is read the same", async () => {
+  test("reads a server that answers with JSON instead of a stream the same way", async () => {
     const seen = await Promise.all(
       [undefined, "unstreamed" as const].map(async (fault) => {
         const { server, open, kit } = await openWire(name);
@@ -30,7 +30,7 @@ describe.each(wireNames)("%s", (name) => {
   });
 });
 
-/** What llama.cpp's server sends: `tools/server/server-task.cpp`, `to_json_oaicompat_resp_stream`. */
+/** Events of llama.cpp's server: `tools/server/server-task.cpp`, `to_json_oaicompat_resp_stream`. */
 describe("the Responses API of llama.cpp", () => {
   const response = { id: "resp_a", object: "response", status: "in_progress" };
   const usage = { input_tokens: 40, output_tokens: 9, total_tokens: 49, input_tokens_details: { cached_tokens: 10 } };
@@ -87,7 +87,7 @@ describe("the Responses API of llama.cpp", () => {
   test.each([
     ["whole", Number.POSITIVE_INFINITY],
     ["in small pieces", 37],
-  ])("its events %s", async (_, size) => {
+  ])("handles its events %s", async (_, size) => {
     const { url, bodies, paths } = await servePlainly([
       inPieces(size, ...first),
       inPieces(size, ...begun, ...said("Made both."), completed([])),

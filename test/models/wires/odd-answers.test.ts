@@ -247,7 +247,7 @@ describe("Anthropic", () => {
     });
   });
 
-  test("a window that is full in the middle of an answer ends the turn", async () => {
+  test("a window that fills in the middle of an answer ends the turn", async () => {
     const { outcome, paths } = await talk(entry, [events(start, ...text, ...end("model_context_window_exceeded"))]);
     expect(outcome).toMatchObject({ reason: "context_full", failure: { code: "context_full" } });
     expect(paths).toHaveLength(1);

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Servers that send exactly what a test says. */
+/** Servers that send exactly what a test specifies. */
 
 const closing: (() => void)[] = [];
 export function closePlainServers(): void {
@@ -11,7 +11,7 @@ export function closePlainServers(): void {
 
 export type Answer = (response: ServerResponse, path: string) => void;
 
-/** The answers to the requests, in order; the last one to all others. */
+/** The responses to the requests, in order; the last one to all others. */
 export async function servePlainly(
   answers: readonly Answer[],
 ): Promise<{ url: string; paths: string[]; bodies: string[] }> {
@@ -34,7 +34,7 @@ export async function servePlainly(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, paths, bodies };
 }
 
-/** A stream of these events, written in pieces of so many bytes. */
+/** A stream of these events, written in pieces of this many bytes. */
 export const events =
   (...parts: readonly (object | string)[]): Answer =>
   (response) =>

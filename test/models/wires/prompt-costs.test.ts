@@ -13,7 +13,7 @@ const done: Turn = { text: ["Done."] };
 const fieldOf = (request: ReceivedRequest | undefined, name: string): unknown =>
   (request?.body as Record<string, unknown> | undefined)?.[name];
 
-test("the Responses API gets a cache key that is the same for a session and its forks, and no id", async () => {
+test("the Responses API gets a cache key that is the same for a session and its forks, and no session id", async () => {
   const { server, kit, open } = await openWire("openai-responses");
   server.enqueue(ls, done, done, done);
   const session = await open();
@@ -97,7 +97,7 @@ describe("Claude through OpenRouter", () => {
   });
 });
 
-test("an image that is larger than Claude takes is replaced by words", async () => {
+test("an image above Claude's limit is replaced by text", async () => {
   const { server, open } = await openWire("anthropic");
   server.enqueue(done);
   const session = await open();

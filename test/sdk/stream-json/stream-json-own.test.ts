@@ -31,7 +31,7 @@ const session = (sessionId: string, cwd: string): StreamJsonEvent => ({
 });
 
 const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheCreationTokens: 0, thinkingTokens: 0 };
-const missing = "Error: Error reading file: ENOENT: there is no file <root>/project/missing.txt";
+const missing = "Error: Error reading file: ENOENT: no such file: <root>/project/missing.txt";
 const edited =
   '{"file_path":"<root>/project/greeting.txt","diffLines":[{"type":"removed","content":"helo","lineNumber":{"old":1}},{"type":"added","content":"hello","lineNumber":{"new":1}}],"content":"hello\\n"}';
 

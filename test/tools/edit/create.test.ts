@@ -75,7 +75,7 @@ describe("Create", () => {
     expect(results).toEqual(
       [
         "Error: Cannot create file: /project/d is a directory.",
-        "Error: Cannot create file: /project/pipe is there and is not a regular file.",
+        "Error: Cannot create file: /project/pipe exists and is not a regular file.",
         "Error: Cannot create file: ENOTDIR: not a directory, mkdir '/project/f/below'",
         "Error: file_path is required and must be a string",
       ].map((text) => ({ status: "failed", text })),

@@ -56,7 +56,7 @@ describe("Edit", () => {
     ]);
     const many = await edit(lines(200, "old"), { old_str: "old", new_str: "new", change_all: true });
     expect(jsonBytes(many.forModel ?? "")).toBeLessThanOrEqual(3100);
-    expect(many.forModel).toMatch(/\n\[\d+ more lines are left out\]$/);
+    expect(many.forModel).toMatch(/\n\[\d+ more lines omitted\]$/);
   });
 
   it("shows three lines around each change", async () => {
@@ -94,7 +94,7 @@ describe("Edit", () => {
   it("wants one place, or change_all", async () => {
     expect(await edit("x = 1\ny = x\n", { old_str: "x", new_str: "z" })).toEqual({
       status: "failed",
-      text: "Error: The text to replace is in the file 2 times. Give more of the lines around it so that it is unique, or set change_all to replace every one.",
+      text: "Error: The text to replace occurs 2 times in the file. Give more of the lines around it so that it is unique, or set change_all to replace every one.",
       after: "x = 1\ny = x\n",
       seen: markOf("x = 1\ny = x\n"),
     });
@@ -159,7 +159,7 @@ describe("Edit", () => {
   ])("finds the one place that differs in white space only: %s", async (_, before, old_str, new_str, after) => {
     const { forModel, ...result } = await edit(before, { old_str, new_str });
     expect(result).toMatchObject({ status: "ok", after });
-    expect(forModel).toMatch(/^Edited .*\n(?:old_str was found at line \d+ with other|The line numbers were)/);
+    expect(forModel).toMatch(/^Edited .*\n(?:old_str was found at line \d+ with different|Line numbers in)/);
   });
 
   it.each([
@@ -197,8 +197,8 @@ describe("Edit", () => {
       (await edit("a", { old_str: "a", new_str: "a" })).text,
       (await edit("a", { old_str: "", new_str: "b" })).text,
     ]).toEqual([
-      "Error: old_str and new_str are the same: there is nothing to change.",
-      "Error: old_str is empty. To make a new file, or to replace a whole one, use Create.",
+      "Error: old_str and new_str are the same, so nothing would change.",
+      "Error: old_str is empty. Use Create for a new file, or to replace a whole one.",
     ]);
   });
 
@@ -272,7 +272,7 @@ describe("Edit", () => {
     expect(jsonBytes(everywhere.text)).toBeLessThanOrEqual(outputLimit);
     const { diffLines, note } = JSON.parse(everywhere.text);
     expect(diffLines[0]).toEqual({ type: "removed", content: 'say "line" 1', lineNumber: { old: 1 } });
-    expect(note).toBe("More lines of the diff are left out. content is only the changed part of the file.");
+    expect(note).toBe("More lines of the diff were omitted. content is only the changed part of the file.");
 
     const oneLine = await edit("x", { old_str: "x", new_str: "😀\u0001".repeat(100_000) });
     expect(jsonBytes(oneLine.text)).toBeLessThanOrEqual(outputLimit);

@@ -71,7 +71,7 @@ describe("ApplyPatch", () => {
     const removed = Array.from({ length: 150 }, (_, index) => `-this is line ${index}`);
     const { text, forModel = "" } = await apply({ a: before }, patch("*** Update File: a", ...removed));
     expect(jsonBytes(forModel)).toBeLessThanOrEqual(3200);
-    expect(forModel).toMatch(/\n\[\d+ more lines are left out\]$/);
+    expect(forModel).toMatch(/\n\[\d+ more lines omitted\]$/);
     expect(text.startsWith(forModel.slice(0, 2000))).toBe(true);
     expect(text).not.toContain("left out");
   });
@@ -137,9 +137,7 @@ describe("ApplyPatch", () => {
     const output = await apply(Object.fromEntries(names.map((name) => [name, text])), input);
     expect(jsonBytes(output.text)).toBeLessThan(outputLimit / 2);
     expect(output.text).toContain("\nM f39\n");
-    expect(output.text).toMatch(
-      /\[\d+ more lines are left out\]\n\n\[the changed lines of 3\d more files are left out\]$/,
-    );
+    expect(output.text).toMatch(/\[\d+ more lines omitted\]\n\n\[the changed lines of 3\d more files were omitted\]$/);
   });
 });
 
@@ -149,7 +147,7 @@ it("leaves changed lines of large files out of its report", async () => {
   const output = await apply({ a: text, b: text }, input);
   expect(output.status).toBe("ok");
   expect(output.text).toContain(`     1  ${"x".repeat(500)}…\n-    2  a\n+    2  b\n`);
-  expect(output.text).toMatch(/^Success.*\nM a\nM b\n\na\n.*\n\n\[the changed lines of 1 more files are left out\]$/s);
+  expect(output.text).toMatch(/^Success.*\nM a\nM b\n\na\n.*\n\n\[the changed lines of 1 more files were omitted\]$/s);
 });
 
 describe("the sections of one patch", () => {
@@ -197,7 +195,7 @@ describe("the sections of one patch", () => {
         "A n",
         "M c",
         "M r",
-        "Unchanged, because the patch makes no difference to it: same",
+        "Unchanged by the patch: same",
         "",
         "c (moved from a)",
         "",
@@ -218,26 +216,26 @@ describe("the sections of one patch", () => {
   });
 
   const fails: readonly (readonly [readonly string[], string])[] = [
-    [["*** Add File: a", "+x"], 'a is there already. Use "*** Update File" to change it.'],
+    [["*** Add File: a", "+x"], 'a exists already. Use "*** Update File" to change it.'],
     [
       ["*** Add File: n", "+x", "*** Add File: n", "+y"],
-      'n is there by an earlier section. Use "*** Update File" to change it.',
+      'n exists by an earlier section. Use "*** Update File" to change it.',
     ],
-    [["*** Add File: n", "*** Delete File: n"], "n is made by an earlier section: deleting it makes no sense."],
+    [["*** Add File: n", "*** Delete File: n"], "n was created by an earlier section, so it cannot be deleted."],
     [
       ["*** Update File: none", "-x"],
-      'none does not exist, so "*** Update File" cannot be done. Use "*** Add File" to make it.',
+      'none does not exist, so "*** Update File" cannot be done. Use "*** Add File" to create it.',
     ],
     [["*** Delete File: none"], 'none does not exist, so "*** Delete File" cannot be done.'],
     [
       ["*** Delete File: a", "*** Update File: a", "-1", "+2"],
-      'a was deleted by an earlier section, so "*** Update File" cannot be done. Use "*** Add File" to make it.',
+      'a was deleted by an earlier section, so "*** Update File" cannot be done. Use "*** Add File" to create it.',
     ],
     [
       ["*** Update File: a", "*** Move to: n", "*** Delete File: a"],
       'a was moved by an earlier section, so "*** Delete File" cannot be done.',
     ],
-    [["*** Update File: a", "*** Move to: b"], "a cannot be moved to b: that is there already."],
+    [["*** Update File: a", "*** Move to: b"], "a cannot be moved to b, which already exists."],
     [["*** Delete File: d"], "d is a directory."],
     [["*** Update File: a", "*** Move to: d"], "d is a directory."],
     [["*** Update File: pipe", "-x"], "pipe is not a regular file."],
@@ -251,9 +249,9 @@ describe("the sections of one patch", () => {
     ],
     [
       ["*** Delete File: a", "*** Add File: a/b", "+x"],
-      "a/b lies below a, which the patch takes for a file. Give it in two patches.",
+      "a/b is inside a, which the patch treats as a file. Give it in two patches.",
     ],
-    [["*** Update File: a", "-1", "+1"], "It makes no difference to any file."],
+    [["*** Update File: a", "-1", "+1"], "It changes no file."],
     [["*** Delete File: loop"], "ELOOP: too many symbolic links encountered, access '/project/loop'"],
   ];
   it.each(fails)("fail together: %j", async (sections, words) => {
@@ -270,7 +268,7 @@ describe("the sections of one patch", () => {
     );
     const before = await contents(host);
     // What fits stands before and behind what does not; none of it may be done.
-    const more = words.startsWith("It makes") ? [] : ["*** Add File: fits", "+x"];
+    const more = words.startsWith("It changes") ? [] : ["*** Add File: fits", "+x"];
     const input = patch(...more, ...sections, ...(more.length > 0 ? ["*** Add File: fits too", "+x"] : []));
     expect(await call(applyPatchTool, { input }, createContext(host))).toEqual({
       status: "failed",

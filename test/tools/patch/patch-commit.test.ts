@@ -48,8 +48,8 @@ describe("a write that fails in the middle", () => {
     };
   };
 
-  const back = "What had been changed before it was put back, so nothing is changed.";
-  const folders = "Folders that were made for new files may be left, empty.";
+  const back = "The earlier changes were undone, so nothing is changed.";
+  const folders = "Empty folders made for new files may remain.";
   it.each([
     ["a", `Cannot write a: ENOSPC: no space left on device. Nothing was changed.`],
     ["n/n", `Cannot write n/n: ENOSPC: no space left on device. ${back}`],
@@ -73,7 +73,7 @@ describe("a write that fails in the middle", () => {
     }));
     expect(output).toEqual({
       status: "failed",
-      text: `Error: Cannot write b: EROFS: read-only file system. Before it other files had been changed, and not all are as they were! a was not put back: EROFS: read-only file system. The others are as before. ${folders}`,
+      text: `Error: Cannot write b: EROFS: read-only file system. Not all earlier changes could be undone! a was not restored: EROFS: read-only file system. The others were restored. ${folders}`,
       after: { ...before, a: "one\n" },
     });
   });
@@ -88,7 +88,7 @@ describe("a write that fails in the middle", () => {
     }));
     expect(output).toEqual({
       status: "failed",
-      text: `Error: Cannot write b: no. Before it other files had been changed, and not all are as they were! a was not put back: somebody else has changed it since. The others are as before. ${folders}`,
+      text: `Error: Cannot write b: no. Not all earlier changes could be undone! a was not restored: another program has changed it since. The others were restored. ${folders}`,
       after: { ...before, a: "theirs\n" },
     });
   });
@@ -109,7 +109,7 @@ describe("a write that fails in the middle", () => {
     });
     expect(await changing("/project/n/n", "/project/a")).toEqual({
       status: "failed",
-      text: `Error: Cannot write n/n: it has come to be meanwhile. ${back}`,
+      text: `Error: Cannot write n/n: it was created in the meantime. ${back}`,
       after: { ...before, "n/n": "theirs\n" },
     });
   });

@@ -10,7 +10,7 @@ async function read(bytes: Buffer, name = "picture", input: object = {}) {
   return output;
 }
 
-const cannotBeShown = (kind: string, why: string, help = "Execute with `file` or `identify` may tell more.") => ({
+const cannotBeShown = (kind: string, why: string, help = "Execute with `file` or `identify` may show more.") => ({
   status: "failed",
   text: `Error: Error reading file: /project/picture is a ${kind} image that cannot be shown: ${why}. ${help}`,
 });
@@ -49,8 +49,8 @@ describe("Read of an image", () => {
       }
       expect([...statuses]).toEqual(["failed"]);
     }
-    expect(await read(pngOf(31, 17).subarray(0, 40))).toEqual(cannotBeShown("PNG", "it is cut short"));
-    expect(await read(jpegOf(9, 9).subarray(0, -1))).toEqual(cannotBeShown("JPEG", "it is cut short"));
+    expect(await read(pngOf(31, 17).subarray(0, 40))).toEqual(cannotBeShown("PNG", "it is truncated"));
+    expect(await read(jpegOf(9, 9).subarray(0, -1))).toEqual(cannotBeShown("JPEG", "it is truncated"));
   });
 
   it("goes through as many parts as fit into a file", async () => {
@@ -87,15 +87,15 @@ describe("Read of an image", () => {
       await read(webpOf(["VP8 ", Buffer.alloc(10)])),
     ]).toEqual([
       cannotBeShown("PNG", "the checksum of its IHDR part is wrong"),
-      cannotBeShown("PNG", "its header is broken"),
-      cannotBeShown("PNG", "it has no pixels"),
-      cannotBeShown("PNG", "it says that it is 0 x 17 pixels"),
-      cannotBeShown("JPEG", "its parts do not follow each other"),
-      cannotBeShown("JPEG", "it has no pixels"),
-      cannotBeShown("GIF", "its parts do not follow each other"),
-      cannotBeShown("GIF", "it has no pixels"),
-      cannotBeShown("WebP", "it has no pixels"),
-      cannotBeShown("WebP", "its header is broken"),
+      cannotBeShown("PNG", "its header is malformed"),
+      cannotBeShown("PNG", "it has no pixel data"),
+      cannotBeShown("PNG", "it claims to have 0 x 17 pixels"),
+      cannotBeShown("JPEG", "its parts are out of order"),
+      cannotBeShown("JPEG", "it has no pixel data"),
+      cannotBeShown("GIF", "its parts are out of order"),
+      cannotBeShown("GIF", "it has no pixel data"),
+      cannotBeShown("WebP", "it has no pixel data"),
+      cannotBeShown("WebP", "its header is malformed"),
     ]);
   });
 
@@ -113,8 +113,8 @@ describe("Read of an image", () => {
       await read(jpegOf(5, 8001)),
     ]).toEqual([
       cannotBeShown("PNG", "it has more than 3.75 MB", smaller),
-      cannotBeShown("PNG", "it has 8001 x 5 pixels, and 8000 a side are the most", smaller),
-      cannotBeShown("JPEG", "it has 5 x 8001 pixels, and 8000 a side are the most", smaller),
+      cannotBeShown("PNG", "it has 8001 x 5 pixels; the limit is 8000 per side", smaller),
+      cannotBeShown("JPEG", "it has 5 x 8001 pixels; the limit is 8000 per side", smaller),
     ]);
   });
 

@@ -115,8 +115,8 @@ describe("Read of a notebook", () => {
       "[image 7: image/gif]",
       "",
       "[With this: image 1, image 3, image 4, image 5.]",
-      "[Not shown: image 2 (it is no PNG, JPEG, GIF or WebP image).]",
-      "[2 more of these images are left out: Read with offset 22 to see them.]",
+      "[Not shown: image 2 (it is not a PNG, JPEG, GIF or WebP image).]",
+      "[2 more of these images were omitted: Read with offset 22 to see them.]",
     ]);
     const rest = await read(content, { offset: 22 });
     expect(rest).toEqual({
@@ -143,7 +143,7 @@ describe("Read of a notebook", () => {
     expect(await read(content(most))).toEqual({ status: "ok", text: `${header("0 cells")}\n[The text is empty.]` });
     expect(await read(content(most + 1), { limit: 1 })).toEqual({
       status: "ok",
-      text: '{"cells":[],\n\n[Lines 1-1. The file goes on: Read it with offset 1 for what follows.]\n[Not shown as a notebook: it has more than 10 MB.]',
+      text: '{"cells":[],\n\n[Lines 1-1. The file continues: Read it with offset 1 for the rest.]\n[Not shown as a notebook: it has more than 10 MB.]',
     });
   });
 
@@ -241,7 +241,7 @@ describe("Read of a notebook", () => {
     const content = notebook([code("a\nb\nc"), code("d")]);
     expect(await read(content, { offset: 2, limit: 2 })).toEqual({
       status: "ok",
-      text: `${header("2 cells, python")}\nb\nc\n\n[Lines 3-4. The text goes on: Read it with offset 4 for what follows.]`,
+      text: `${header("2 cells, python")}\nb\nc\n\n[Lines 3-4. The text continues: Read it with offset 4 for the rest.]`,
     });
     expect(await read(content, { offset: 9 })).toEqual({
       status: "failed",

@@ -73,7 +73,7 @@ describe("Read of a PDF", () => {
     ]);
     expect(await read(bytes, { offset: 2, limit: 2 })).toEqual({
       status: "ok",
-      text: `${header("3 pages", bytes)}\ntwo\n--- page 2 of 3 ---\n\n[Lines 3-4. The text goes on: Read it with offset 4 for what follows.]`,
+      text: `${header("3 pages", bytes)}\ntwo\n--- page 2 of 3 ---\n\n[Lines 3-4. The text continues: Read it with offset 4 for the rest.]`,
     });
     expect(await read(bytes, { offset: 5 })).toEqual({
       status: "ok",
@@ -108,7 +108,7 @@ describe("Read of a PDF", () => {
         "--- page 1 of 2: no text ---",
         "--- page 2 of 2: no text ---",
         "",
-        "[There is no text in these pages: they may be scanned. Execute with an OCR program may read them.]",
+        "[These pages have no text. They may be scanned: Execute with an OCR program may read them.]",
       ].join("\n"),
     });
   });
@@ -135,7 +135,7 @@ describe("Read of a PDF", () => {
       };
       expect(await read(bytes)).toEqual({
         status: "ok",
-        text: `${header("1 page", bytes)}\n--- page 1 of 1: no text ---\n\n[Text in fonts whose characters are not told in the file is missing. Execute with pdftotext may read it.]`,
+        text: `${header("1 page", bytes)}\n--- page 1 of 1: no text ---\n\n[Text in fonts without a character map in the file is missing. Execute with pdftotext may read it.]`,
       });
     } finally {
       globalThis.fetch = fetch;
@@ -152,7 +152,7 @@ describe("Read of a PDF", () => {
     );
     expect(await read(bytes)).toEqual({
       status: "failed",
-      text: "Error: Error reading file: /project/a.pdf is an encrypted PDF, and its password is not known. Execute with qpdf can make a copy without one.",
+      text: "Error: Error reading file: /project/a.pdf is an encrypted PDF, whose password is unknown. Execute with qpdf can make a copy without one.",
     });
   });
 
@@ -200,7 +200,7 @@ describe("Read of a PDF", () => {
       ["textBytes", 64 * 1024 * 1024, "has more than 64 MB of text"],
     ] as const)("gives the pages before its bound, and words: %s", async (bound, limit, words) => {
       const exceeded: PdfPart = { type: "exceeded", bound, limit };
-      const note = `[The PDF ${words} and was not read to its end: it stopped at page 3 of 12. Execute with pdftotext may read more.]`;
+      const note = `[The PDF ${words} and was not read to its end. It stopped at page 3 of 12. Execute with pdftotext may read more.]`;
       expect(await readParts([opened, page, page, exceeded])).toEqual({
         status: "ok",
         text: `${header("12 pages", bytes)}\n--- page 1 of 12 ---\nsome words\n--- page 2 of 12 ---\nsome words\n\n${note}`,
@@ -224,7 +224,7 @@ describe("Read of a PDF", () => {
       const broken: PdfPart = { type: "failed", encrypted: false, message: "no such font" };
       expect(await readParts([opened, page, broken])).toEqual({
         status: "ok",
-        text: `${header("12 pages", bytes)}\n--- page 1 of 12 ---\nsome words\n\n[The PDF was not read to its end: page 2 of 12 is broken (no such font). Execute with pdftotext may read more.]`,
+        text: `${header("12 pages", bytes)}\n--- page 1 of 12 ---\nsome words\n\n[The PDF was not read to its end: page 2 of 12 is malformed (no such font). Execute with pdftotext may read more.]`,
       });
       expect([await readParts([opened, broken]), await readParts([])]).toEqual([
         cannotBeRead("no such font"),
@@ -235,7 +235,7 @@ describe("Read of a PDF", () => {
     it("lets go of the reader when it has what was asked for", async () => {
       expect(await readParts([opened, page, page], { limit: 1 })).toEqual({
         status: "ok",
-        text: `${header("12 pages", bytes)}\n--- page 1 of 12 ---\n\n[Lines 1-1. The text goes on: Read it with offset 1 for what follows.]`,
+        text: `${header("12 pages", bytes)}\n--- page 1 of 12 ---\n\n[Lines 1-1. The text continues: Read it with offset 1 for the rest.]`,
       });
     });
   });

@@ -38,7 +38,7 @@ describe("Read", () => {
   it("skips `offset` lines, returns `limit` lines and says how to go on", async () => {
     expect(await read(numbered(5), { offset: 1, limit: 2 })).toEqual({
       status: "ok",
-      text: "line 2\nline 3\n\n[Lines 2-3. The file goes on: Read it with offset 3 for what follows.]",
+      text: "line 2\nline 3\n\n[Lines 2-3. The file continues: Read it with offset 3 for the rest.]",
     });
     expect(await read(numbered(5), { offset: 3 })).toEqual({
       status: "ok",
@@ -54,9 +54,9 @@ describe("Read", () => {
   it("gives the model the same lines with their numbers", async () => {
     expect(await readBoth(numbered(12), { offset: 8, limit: 3 })).toEqual({
       status: "ok",
-      text: "line 9\nline 10\nline 11\n\n[Lines 9-11. The file goes on: Read it with offset 11 for what follows.]",
+      text: "line 9\nline 10\nline 11\n\n[Lines 9-11. The file continues: Read it with offset 11 for the rest.]",
       forModel:
-        " 9→line 9\n10→line 10\n11→line 11\n\n[Lines 9-11. The file goes on: Read it with offset 11 for what follows.]",
+        " 9→line 9\n10→line 10\n11→line 11\n\n[Lines 9-11. The file continues: Read it with offset 11 for the rest.]",
     });
     const longest = await readBoth(`${"x".repeat(14)}\n`.repeat(2400));
     expect(jsonBytes(longest.forModel ?? "")).toBeLessThanOrEqual(modelOutputLimit);
@@ -64,9 +64,7 @@ describe("Read", () => {
 
   it("stops after 2,400 lines when no limit is given", async () => {
     const { text } = await read(numbered(3000));
-    expect(text).toBe(
-      `${numbered(2400)}\n[Lines 1-2400. The file goes on: Read it with offset 2400 for what follows.]`,
-    );
+    expect(text).toBe(`${numbered(2400)}\n[Lines 1-2400. The file continues: Read it with offset 2400 for the rest.]`);
   });
 
   it("stops before its result would be cut, and the rest can be read on from there", async () => {
@@ -166,10 +164,10 @@ describe("Read", () => {
     expect(results).toEqual(
       [
         "Error: Error reading file: /project/a.bin is a binary file (or text that is not UTF-8). Use Execute with a program that understands it.",
-        "Error: Error reading file: /project/p.PNG has the name of an image, but its bytes are none that can be shown (PNG, JPEG, GIF, WebP): it is damaged, or of another kind.",
+        "Error: Error reading file: /project/p.PNG has an image's name, but not the content of a supported type (PNG, JPEG, GIF, WebP): it is damaged, or of another type.",
         "Error: Error reading file: /project/d is a directory. Use LS to list it.",
         "Error: Error reading file: /project/pipe is not a regular file.",
-        "Error: Error reading file: ENOENT: there is no file /project/missing.txt",
+        "Error: Error reading file: ENOENT: no such file: /project/missing.txt",
         "Error: file_path is required and must be a string",
       ].map((text, index) => ({ status: "failed", text, ...(index === 2 ? { cause: "is_directory" } : {}) })),
     );
@@ -207,7 +205,7 @@ describe("Read", () => {
     };
     const { text } = await call(readTool, { file_path: "huge.log", offset: 100_000, limit: 1 }, createContext(host));
     expect(text).toBe(
-      `${"y".repeat(63)}\n\n[Lines 100001-100001. The file goes on: Read it with offset 100001 for what follows.]`,
+      `${"y".repeat(63)}\n\n[Lines 100001-100001. The file continues: Read it with offset 100001 for the rest.]`,
     );
     expect(Math.max(...reads.map((range) => range.length))).toBeLessThanOrEqual(1024 * 1024);
     expect(Math.max(...reads.map((range) => range.from + range.length))).toBeLessThan(8 * 1024 * 1024);

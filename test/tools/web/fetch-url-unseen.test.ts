@@ -36,7 +36,7 @@ describe("what FetchUrl gives of a page", () => {
       `${head}]0;owned[31mred[0m 2J`,
       `${head}abcde`,
       `${head}می‌خواهم ❤️ \u00a0`,
-      `${head}[The answer is empty.]`,
+      `${head}[The response is empty.]`,
     ]);
   });
 

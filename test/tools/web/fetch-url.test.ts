@@ -42,11 +42,11 @@ describe("FetchUrl", () => {
   it("fails on other statuses, with what the server said", async () => {
     expect(await fetching({ status: 404, body: "<p>No such page</p>" })).toEqual({
       status: "failed",
-      text: `Error: The server answered with status 404.\nURL Content from: "${address}"\nStatus: 404\nMarkdown content:\n\nNo such page`,
+      text: `Error: The server responded with status 404.\nURL Content from: "${address}"\nStatus: 404\nMarkdown content:\n\nNo such page`,
     });
     const long = await fetching({ status: 500, contentType: "text/plain", body: "x".repeat(50_000) });
     expect(
-      long.text.endsWith(`${"x".repeat(10_000)}\n\n[The page goes on; this is its beginning, 10000 characters.]`),
+      long.text.endsWith(`${"x".repeat(10_000)}\n\n[The page continues; these are its first 10000 characters.]`),
     ).toBe(true);
   });
 
@@ -134,12 +134,12 @@ describe("FetchUrl", () => {
       await textOf({ body: "" }),
       await textOf({ contentType: "text/plain", body: " " }),
     ]).toEqual([
-      "# App\n\n[The page has no text of its own. It may need scripts, which are not run.]",
-      "[The page has no text of its own. It may need scripts, which are not run.]",
-      " \n\n[The answer is empty.]",
+      "# App\n\n[The page has no text. It may need scripts, which are not run.]",
+      "[The page has no text. It may need scripts, which are not run.]",
+      " \n\n[The response is empty.]",
     ]);
     const long = await textOf({ contentType: "text/plain", body: "😀".repeat(300_000) });
-    expect(long.slice(400_000)).toBe("\n\n[The page goes on; this is its beginning, 400000 characters.]");
+    expect(long.slice(400_000)).toBe("\n\n[The page continues; these are its first 400000 characters.]");
     const page = await textOf({ body: `<p>start</p>${" ".repeat(6_000_000)}<p>end</p>` });
     expect(page).toBe("start\n\n[Only the first 5 MB of the page were read.]");
   });
@@ -165,9 +165,9 @@ describe("FetchUrl", () => {
       await failing("javascript:alert(1)"),
       await failing("https://me:secret@example.com/"),
     ]).toEqual([
-      "Error: FetchUrl failed: Only addresses that begin with https:// or http:// can be read, not file:",
-      "Error: FetchUrl failed: Only addresses that begin with https:// or http:// can be read, not javascript:",
-      "Error: FetchUrl failed: The url holds a user name or password, and those are never sent. Leave them out.",
+      "Error: FetchUrl failed: Only https:// and http:// addresses can be read, not file:",
+      "Error: FetchUrl failed: Only https:// and http:// addresses can be read, not javascript:",
+      "Error: FetchUrl failed: The url contains a user name or password, which are never sent. Remove them.",
     ]);
     expect(host.fetched).toEqual([]);
     for (const input of [{}, { url: 1 }, { url: "example.com" }, { url: "http://[" }, { url: address, more: true }])

@@ -120,7 +120,7 @@ async function compact({ session, id, signal }: Around, wish: string): Promise<s
   try {
     const result = Object(await session.call("compact_session", params)) as Record<string, unknown>;
     const { newSessionId, removedCount } = result;
-    if (newSessionId !== id) return `The compacted conversation is session ${newSessionId}; this one is as it was.`;
+    if (newSessionId !== id) return `The compacted conversation is session ${newSessionId}; this one is unchanged.`;
     return `The model now reads a summary in place of ${removedCount} messages. They stay in the history.`;
   } catch (error) {
     // That there is nothing to compact is an answer.

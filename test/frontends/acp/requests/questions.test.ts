@@ -11,7 +11,7 @@ import { askQuestions } from "../../../../src/frontends/acp/requests/questions.t
 import { createTranslator } from "../../../../src/frontends/acp/view/acp-updates.ts";
 import type { Question } from "../../../../src/sdk/types.ts";
 
-/* What our own backend never asks, and others do: several answers, and none to choose from. */
+/* Forms that other backends use and ours never does: several answers, and no options. */
 
 const sizes: Question = { index: 1, topic: "Sizes", question: "Which sizes?", options: ["S", "L"], multiSelect: true };
 const name: Question = { index: 2, topic: "Name", question: "What is its name?", options: [] };
@@ -64,14 +64,14 @@ test("an empty list is no answer", async () => {
   expect((await asked([sizes], { action: "accept", content: { q1: [] } })).given).toBeUndefined();
 });
 
-test("a question that cannot be put as a choice is not put at all, and has no answer", async () => {
+test("a question that cannot be a choice is not asked, and has no answer", async () => {
   expect(await asked([sizes, name])).toEqual({ given: undefined, forms: [], choices: [], updates: [] });
 });
 
 const drop: Question = { index: 1, topic: "Drop", question: "Drop the table?", options: ["yes", "no"] };
 const tabs: Question = { index: 1, topic: "Tabs", question: "Use tabs?", options: ["yes", "no"] };
 
-test("questions with one number have a field each", async () => {
+test("questions with the same number have a field each", async () => {
   const { given, forms } = await asked([drop, tabs], { action: "accept", content: { q1: "no", q2_other: "both" } });
   expect(given).toEqual(["no", "both"]);
   expect(forms.map((form) => Object.keys(Object(form).requestedSchema.properties))).toEqual([
@@ -83,13 +83,13 @@ test("questions with one number have a field each", async () => {
   ]);
 });
 
-test("what is no text is no answer", async () => {
+test("a non-string is no answer", async () => {
   const content = (q1: unknown) => ({ action: "accept", content: { q1 } }) as CreateElicitationResponse;
   expect((await asked([sizes], content([{}, null]))).given).toBeUndefined();
   expect((await asked([sizes], content([{}, "L", 1, " "]))).given).toEqual([["L"]]);
 });
 
-test("options are shown on one line, as they are, and answered in the backend's own words", async () => {
+test("options are shown on one line, as they are, and answered in the backend's own spelling", async () => {
   const hidden = "yes\n\u202eon";
   const question: Question = { index: 1, topic: "A\nB", question: "Sure?\u001b[2K", options: [hidden, "no"] };
   const { given, choices } = await asked([question], undefined, "answer-1");
@@ -114,7 +114,7 @@ test("options are shown on one line, as they are, and answered in the backend's 
   ]);
 });
 
-test("a question without a call has an id of its own, and ends with its answer", async () => {
+test("a question without a call has its own id, and ends with its answer", async () => {
   const { choices, updates } = await asked([drop, tabs], undefined, "answer-2");
   const ids = choices.map(({ toolCall }) => toolCall.toolCallId);
   expect(new Set([...ids, ...(await asked([drop])).choices.map(({ toolCall }) => toolCall.toolCallId)]).size).toBe(3);

@@ -6,7 +6,7 @@ import type { Block, Message } from "../../../../src/sdk/types.ts";
 
 const message = (id: string, role: Message["role"], content: Block[]): Message => ({ id, role, content });
 
-test("a result of several blocks has their text, and what says nothing is not told", () => {
+test("a result of several blocks has their text, and empty ones are skipped", () => {
   const image = { type: "image", source: { type: "base64", mediaType: "image/png", data: "AA==" } } as const;
   const history = [
     message("1", "user", [{ type: "text", text: "" }]),
@@ -29,7 +29,7 @@ test("a result of several blocks has their text, and what says nothing is not to
   expect(updates[1]).toMatchObject({ status: "completed", rawOutput: { text: "onetwo" } });
 });
 
-test("of what the user said only that is told which was typed", () => {
+test("replays only what the user typed", () => {
   const { text } = promptInput([
     { type: "text", text: "Look at " },
     { type: "resource", resource: { uri: "file:///w/a.txt", text: "one\n\n<context>\ntwo" } },
@@ -72,11 +72,11 @@ test.each([
     `<system-reminder>${" <system-reminder>".repeat(2_000)}`,
     `<system-reminder>${" <system-reminder>".repeat(2_000)}`,
   ],
-])("what was typed is found among %s", (_, text, typed) => {
+])("finds the typed text among %s", (_, text, typed) => {
   expect(typedIn(text)).toEqual(typed === undefined ? [] : [{ type: "text", text: typed }]);
 });
 
-test("a resource with a tag that never ends is framed at once", () => {
+test("frames a resource with an unclosed tag in linear time", () => {
   const text = `<${" ".repeat(200_000)}x`;
   const given = promptInput([{ type: "resource", resource: { uri: "file:///w/a.txt", text } }]);
   expect(given.text).toBe(`@/w/a.txt\n\n${context("/w/a.txt", text)}`);

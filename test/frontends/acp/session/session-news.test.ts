@@ -41,7 +41,7 @@ function newsOf(session?: Session) {
   };
 }
 
-test("of what happens while nobody reads the latest of each kind is kept", async () => {
+test("without a reader, keeps only the latest update of each kind", async () => {
   const { news, updates, stopReading, read } = newsOf();
   stopReading();
   for (let nth = 1; nth <= 1_000; nth += 1) {
@@ -61,7 +61,7 @@ test("of what happens while nobody reads the latest of each kind is kept", async
   expect(shown().at(-1)).toBe("Then");
 });
 
-test("how full the window is is told in whole numbers, or not at all", async () => {
+test("reports window usage in whole numbers, or not at all", async () => {
   let stats: object = { used: 5, limit: 100 };
   const backend = createFakeBackend({ ...obliging, "droid.get_context_stats": () => stats });
   const session = await createSession({ connect: backend.connect });
@@ -92,7 +92,7 @@ test("how full the window is is told in whole numbers, or not at all", async () 
   await session.close();
 });
 
-test("a notice of the backend is a notice for the editor", () => {
+test("a backend's notice is a notice for the editor", () => {
   const { news, updates } = newsOf();
   news.happened({ type: "notice", level: "warning", message: "Look out." });
   expect(updates).toEqual([{ sessionUpdate: "notice", severity: "warning", title: "Look out." }]);

@@ -16,7 +16,7 @@ import {
   settled,
 } from "../../../sdk/fake-backend.ts";
 
-/* Sessions over backends in this process, one for each connection, in the order in which they are given. */
+/* Sessions over backends in this process, one per connection, in the given order. */
 
 const wanted = { cwd: tmpdir() };
 const { signal } = new AbortController();
@@ -80,7 +80,7 @@ function opened(...answers: readonly Answers[]) {
 
 const heard = ({ received }: FakeBackend, method: string) => received.some((each) => each.method === method);
 
-test("two who open one session at once get it one after the other", async () => {
+test("opens one session for two simultaneous requests in sequence", async () => {
   const { sessions, connected } = opened();
   const connections = Promise.all([1, 2, 3].map(() => sessions.open("s", wanted, signal)));
   const [first, second, third] = await connections;
@@ -89,7 +89,7 @@ test("two who open one session at once get it one after the other", async () => 
   await sessions.closeAll();
 });
 
-test("one that is opened again while it is told is told to its end first", async () => {
+test("finishes a replay before reopening its session", async () => {
   const messages = ["one", "two"].map((text) => ({ id: text, role: "assistant", content: [{ type: "text", text }] }));
   const { sessions, backends, updates, full } = opened({
     "droid.load_session": () => ({ session: { messages }, settings }),
@@ -110,7 +110,7 @@ test("one that is opened again while it is told is told to its end first", async
   await sessions.closeAll();
 });
 
-test("a prompt waits until the conversation before it is told", async () => {
+test("a prompt waits until the conversation before it is replayed", async () => {
   const messages = [{ id: "m", role: "assistant", content: [{ type: "text", text: "Before." }] }];
   const { sessions, backends, full } = opened({ "droid.load_session": () => ({ session: { messages }, settings }) });
   const gate = createGate();
@@ -130,7 +130,7 @@ test("a prompt waits until the conversation before it is told", async () => {
   await sessions.closeAll();
 });
 
-test("a backend that takes the name of another session is refused before it can ask in it", async () => {
+test("rejects a backend that takes another session's id, before it can ask in its name", async () => {
   const toolUse = { type: "tool_use", id: "c", name: "Execute", input: { command: "ls" } };
   const question = {
     sessionId: "s",
@@ -139,7 +139,7 @@ test("a backend that takes the name of another session is refused before it can 
   };
   const { sessions, backends, asked, updates, connected } = opened(opens("s"), {
     ...opens("s"),
-    // The last thing that is asked before a session is open: its answer, and questions in every moment behind it.
+    // The last request before a session is open: its response, and questions right after it.
     "droid.list_models": () => {
       void (async () => {
         for (let moment = 0; moment < 50; moment += 1) {
@@ -154,13 +154,13 @@ test("a backend that takes the name of another session is refused before it can 
   await expect(sessions.create(wanted, signal)).rejects.toThrow("The backend returned s, which is already open.");
   await settled();
   expect([asked(), updates, sessions.of("s"), connected()]).toEqual([0, [], first, [true, false]]);
-  // It is free when it is closed.
+  // It is free once closed.
   await sessions.close("s");
   expect((await sessions.open("s", wanted, signal)).id).toBe("s");
   await sessions.closeAll();
 });
 
-test("a copy with the id of another session is refused, and the other stays open", async () => {
+test("rejects a copy with another session's id, which stays open", async () => {
   const { sessions, connected } = opened(opens("a"), {
     ...opens("b"),
     "droid.fork_session": () => ({ newSessionId: "a" }),
@@ -176,7 +176,7 @@ test("a copy with the id of another session is refused, and the other stays open
 test.each<ContentBlock>([
   { type: "image", mimeType: "image/png", data: "AA==" },
   { type: "resource", resource: { uri: "file:///a", text: "words" } },
-])("a command with something attached ($type) is a prompt", async (attached) => {
+])("a command with an attachment ($type) is a prompt", async (attached) => {
   const { sessions, backends } = opened(opens("s"));
   const session = await sessions.create(wanted, signal);
   expect(await session.prompt([{ type: "text", text: "/mode" }], signal)).toEqual({ stopReason: "end_turn" });
@@ -191,7 +191,7 @@ test.each<ContentBlock>([
   await sessions.closeAll();
 });
 
-test("what a backend had to say while a session was opened is told once the editor knows it", async () => {
+test("delivers a backend's early events once the editor knows the session", async () => {
   const { sessions, backends, updates } = opened({
     "droid.load_session": () => {
       backends[0]?.notify({ type: "notice", level: "warning", message: "Look out." });
@@ -205,7 +205,7 @@ test("what a backend had to say while a session was opened is told once the edit
   await sessions.closeAll();
 });
 
-test("a backend that refuses the MCP servers is asked without them", async () => {
+test("retries without MCP servers for a backend that rejects them", async () => {
   const { sessions, backends, updates } = opened({ "droid.initialize_session": undefined as never }, opens("s-1"));
   const opening = sessions.create(
     { ...wanted, mcpServers: [{ name: "files", command: "x", args: [], env: [] }] },

@@ -3,7 +3,7 @@ import { advertised } from "../../../../src/frontends/acp/session/slash-commands
 import { createSession } from "../../../../src/sdk/browser.ts";
 import { createFakeBackend, obliging } from "../../../sdk/fake-backend.ts";
 
-test("a backend's commands are words that can be typed, with a line about each", async () => {
+test("a backend's commands are typeable words, with one line about each", async () => {
   const commands = [
     { name: "/review", description: "Look\nat \u202eit" },
     { name: "long", description: `${"x".repeat(199)}\u{1f600}` },

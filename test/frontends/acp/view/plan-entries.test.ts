@@ -4,7 +4,7 @@ import { planEntries } from "../../../../src/frontends/acp/view/plan-entries.ts"
 
 const statuses = (todos: unknown) => planEntries(todos)?.map(({ content, status }) => [content, status]);
 
-test("the state of a task is read in every way in which it is written", () => {
+test("reads a task's state in every notation", () => {
   const lines = [
     "1. [In Progress] a",
     "2) [DONE] b",
@@ -31,7 +31,7 @@ test("the state of a task is read in every way in which it is written", () => {
   ]);
 });
 
-test("an empty list clears the plan, and what cannot be read leaves it", () => {
+test("an empty list clears the plan, and an unreadable one keeps it", () => {
   const told = (todos: unknown) =>
     createTranslator("/").take({ type: "tool_call", id: "t", name: "TodoWrite", input: { todos } });
   for (const none of [[], "", " \n"]) expect(told(none)).toEqual([{ sessionUpdate: "plan", entries: [] }]);
@@ -39,7 +39,7 @@ test("an empty list clears the plan, and what cannot be read leaves it", () => {
 });
 
 test.each([`[${" ".repeat(100_000)}`, `${" ".repeat(100_000)}x`, `[ ]${" ".repeat(100_000)}\nx\ny`])(
-  "a line of spaces is read at once (%#)",
+  "reads a line of spaces in linear time (%#)",
   (line) => {
     expect(planEntries([line])).toBeUndefined();
   },

@@ -17,7 +17,7 @@ function give({ client }: Served, id: string, answer: Answer): void {
   else client.answerError(id, answer.error);
 }
 
-/** One turn in which the first request gets this answer. */
+/** One turn whose first request gets this answer. */
 async function answered(replies: Parameters<typeof serve>[0], answer: Answer, params: object = {}): Promise<Served> {
   const served = serve(replies);
   await served.init(params);
@@ -89,7 +89,7 @@ describe("an answer to calls", () => {
       ]),
   ];
 
-  test.each(noes)("that is %s is a no, in words, and ends the turn", async (_, answer, text) => {
+  test.each(noes)("that is %s is a no with a message, and ends the turn", async (_, answer, text) => {
     const served = await answered([push, says("never")], answer);
     expect(served.kit.host.commands).toEqual([]);
     expect(only(served, "permission_resolved")).toMatchObject([{ toolUseIds: [], selectedOption: "cancel" }]);
@@ -99,7 +99,7 @@ describe("an answer to calls", () => {
     expect(served.kit.requests).toHaveLength(1);
   });
 
-  test("is for all that were asked about at once, and no others", async () => {
+  test("applies to all calls of the request, and no others", async () => {
     const three = calls(
       ["Create", { file_path: "a", content: "a" }],
       ["Read", { file_path: "readme.md" }],
@@ -114,7 +114,7 @@ describe("an answer to calls", () => {
     ]);
   });
 
-  test("that comes second, or for nothing that was asked, changes nothing", async () => {
+  test("that is late, or to no request, changes nothing", async () => {
     const served = serve([push, push, says("done")]);
     const { client, init, say } = served;
     await init();
@@ -149,7 +149,7 @@ describe("an answer to calls", () => {
     expect(only(served, "permission_resolved")).toMatchObject([{ selectedOption: "cancel" }]);
   });
 
-  test("for good holds for as much, and not for more", async () => {
+  test('"always" applies to this level and no further', async () => {
     const served = serve([
       calls(["Create", { file_path: "a", content: "a" }]),
       calls(["Create", { file_path: "b", content: "b" }]),
@@ -317,7 +317,7 @@ describe("an answer to questions", () => {
       "Error: AskUser was cancelled: the client answered with an error: gone",
       true,
     ],
-  ])("%s reaches the model, and the turn goes on", async (_, answer, content, isError) => {
+  ])("%s reaches the model, and the turn continues", async (_, answer, content, isError) => {
     const served = await answered([questions, says("well")], answer);
     expect(only(served, "tool_result")).toMatchObject([{ content, isError }]);
     expect(only(served, "permission_resolved")).toEqual([]);
@@ -325,7 +325,7 @@ describe("an answer to questions", () => {
     expect(served.kit.requests).toHaveLength(2);
   });
 
-  test("comes after that to calls of the same reply", async () => {
+  test("comes after the one to calls of the same reply", async () => {
     const mixed = calls(["AskUser", { questionnaire: "1. [question] Which?" }], ["Execute", { command: "git push" }]);
     const served = serve([mixed, says("done")]);
     const { client, init, say } = served;

@@ -113,7 +113,7 @@ const badRequests: readonly [what: string, method: string, params: unknown, word
   ["interrupt without params", "droid.interrupt_session", undefined, /params .*object/],
 ];
 
-describe("a request that cannot be taken", () => {
+describe("an invalid request", () => {
   test.each(badRequests)("%s", async (_, method, params, words) => {
     const isMethod = words.source.startsWith("Unknown method");
     const old = serve([], early);
@@ -187,7 +187,7 @@ describe("a request that cannot be taken", () => {
       "in an object",
       { tags: [{ name: "a", metadata: Object.fromEntries(Array.from({ length: 30_000 }, (_, at) => [at, 1])) }] },
     ],
-  ])("has more entries than anybody needs, %s: they are not looked at one by one", async (_, params) => {
+  ])("has far too many entries, %s: they are not checked one by one", async (_, params) => {
     const { client, init } = serve([]);
     await init();
     client.ask("droid.update_session_settings", params);
@@ -199,7 +199,7 @@ describe("a request that cannot be taken", () => {
     expect((await client.request("droid.list_skills", {})).result).toEqual({ skills: [] });
   });
 
-  test("unless it only holds more than it must", async () => {
+  test("unless it merely has more than required", async () => {
     const { client } = serve([]);
     const params = { machineId: "", cwd: "/ws", bogus: [1], tags: [{ name: "a", value: "b" }] };
     expect((await client.request("droid.initialize_session", params, { meta: "no trace" })).error).toBeUndefined();

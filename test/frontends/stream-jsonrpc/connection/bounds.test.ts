@@ -5,7 +5,7 @@ import { hangsAfter, serve } from "./served.ts";
 
 const push = calls(["Execute", { command: "git push" }]);
 
-/** A session that was given the level high, closed again. */
+/** A session that was given the level high, then closed. */
 async function givenHigh() {
   const served = serve([says("ok"), push, says("done")]);
   const { client, init, say } = served;
@@ -16,12 +16,12 @@ async function givenHigh() {
   return { ...served, sessionId: opened.sessionId };
 }
 
-describe("a session that is loaded", () => {
+describe("a loaded session", () => {
   test.each([
     [{}, { autonomyLevel: "high", interactionMode: "auto" }],
     [{ autonomy: "low" }, { autonomyLevel: "low", interactionMode: "auto" }],
     [{ spec: true }, { autonomyLevel: "high", interactionMode: "spec" }],
-  ] as const)("stays within what the process was started with: %o", async (defaults, settings) => {
+  ] as const)("stays within the process's own settings: %o", async (defaults, settings) => {
     const { kit, sessionId } = await givenHigh();
     const { client } = serve([], { kit, defaults });
     const loaded = await client.request("droid.load_session", { sessionId });
@@ -29,7 +29,7 @@ describe("a session that is loaded", () => {
     expect((loaded.result as { settings: object }).settings).toMatchObject(settings);
   });
 
-  test("may be restricted to some tools, as a new one may", async () => {
+  test("can be restricted to some tools, like a new one", async () => {
     const { kit, sessionId } = await givenHigh();
     const { client, say } = serve([], { kit });
     await client.request("droid.load_session", { sessionId, restrictToolIds: ["Read"] });
@@ -39,7 +39,7 @@ describe("a session that is loaded", () => {
     expect(kit.requests.at(-1)?.tools.map(({ name }) => name)).toEqual(["Read"]);
   });
 
-  test("says which messages still wait for their turn", async () => {
+  test("lists the messages still waiting for their turn", async () => {
     const { client, init, say } = serve([hangsAfter({ type: "text", text: "half" })]);
     const { sessionId } = (await init()).result as { sessionId: string };
     await say("first");
@@ -54,7 +54,7 @@ describe("a session that is loaded", () => {
   });
 });
 
-test("a client that loads its own session without an approver has what is open cancelled", async () => {
+test("a client that loads its own session without an approver has open requests cancelled", async () => {
   const { client, init, say } = serve([push, push]);
   const { sessionId } = (await init({ autonomyLevel: "off" })).result as { sessionId: string };
   await say("push it");
@@ -71,7 +71,7 @@ test("a client that loads its own session without an approver has what is open c
   );
 });
 
-test("a message that takes the name of the reply being written, or of the root, gets another id", async () => {
+test("a message with the id of the reply under way, or of the root, gets another id", async () => {
   const { client, init, say } = serve([hangsAfter({ type: "text", text: "half" }), says("b"), says("c")]);
   await init();
   await say("first");

@@ -26,7 +26,7 @@ const laterSettings = (interactionMode: string, autonomyLevel: string, autonomyM
   autonomyMode,
 });
 
-describe("which dialect", () => {
+describe("the dialect", () => {
   test.each<[what: string, params: object, options: AskOptions, dialect: "early" | "later"]>([
     ["nothing", {}, {}, "early"],
     ["an old level word", { autonomyLevel: "auto-low" }, {}, "early"],
@@ -35,13 +35,13 @@ describe("which dialect", () => {
     ["interactionMode", { interactionMode: "auto" }, {}, "later"],
     ["autonomyMode", { autonomyMode: "normal" }, {}, "later"],
     ["a new level word", { autonomyLevel: "off" }, {}, "later"],
-  ])("%s makes it", async (_, params, options, dialect) => {
+  ])("is chosen by %s", async (_, params, options, dialect) => {
     const { client } = serve([], early);
     const answer = await client.request("droid.initialize_session", { machineId: "m", cwd: "/ws", ...params }, options);
     expect("interactionMode" in (settingsOf(answer) as object)).toBe(dialect === "later");
   });
 
-  test("is what the client has named so far, in whatever it sent", async () => {
+  test("is the client's latest in any message", async () => {
     const { client, init } = serve([], early);
     expect(errorOf(await client.request("droid.nothing", {}))).toMatchObject({ id: null, code: -32600 });
     client.sendRaw(
@@ -57,7 +57,7 @@ describe("which dialect", () => {
     expect(settingsOf(await init())).toEqual(laterSettings("auto", "off", "normal"));
   });
 
-  test("is fixed by the first session, and belongs to the connection alone", async () => {
+  test("is fixed by the first session, for this connection only", async () => {
     const first = serve([], early);
     const opened = await first.init();
     const again = await first.init({ interactionMode: "auto", autonomyLevel: "low" });
@@ -70,7 +70,7 @@ describe("which dialect", () => {
     expect(settingsOf(loaded)).toEqual(laterSettings("spec", "off", "spec"));
   });
 
-  test("is not fixed by a session that was not opened", async () => {
+  test("is not fixed by a session that failed to open", async () => {
     const { client, init } = serve([], early);
     await client.request("droid.load_session", { sessionId: "nobody" });
     expect(settingsOf(await init({ interactionMode: "auto" }))).toEqual(laterSettings("auto", "off", "normal"));
@@ -86,7 +86,7 @@ describe("the level", () => {
     [{ autonomyLevel: "spec" }, "spec", ["spec", "off", "spec"]],
   ];
 
-  test.each(words)("%o is understood by both, and answered in the words of each", async (params, old, later) => {
+  test.each(words)("%o is understood by both, and answered in each vocabulary", async (params, old, later) => {
     expect(settingsOf(await serve([], early).init(params))).toEqual(earlySettings(old));
     expect(settingsOf(await serve([]).init(params))).toEqual(laterSettings(...later));
   });
@@ -101,11 +101,11 @@ describe("the level", () => {
     [{ interactionMode: "spec" }, ["spec", "off", "spec"]],
     [{ interactionMode: "spec", autonomyLevel: "high" }, ["spec", "high", "spec"]],
     [{ interactionMode: "auto", autonomyLevel: "low", autonomyMode: "spec" }, ["auto", "low", "auto-low"]],
-  ])("%o says it in the later dialect", async (params, expected) => {
+  ])("%o sets it in the later dialect", async (params, expected) => {
     expect(settingsOf(await serve([]).init(params))).toEqual(laterSettings(...expected));
   });
 
-  test("of a second session of an early connection may be said in the words of the other", async () => {
+  test("of an early connection's second session can use the other vocabulary", async () => {
     const { client, init } = serve([], early);
     expect(settingsOf(await init())).toEqual(earlySettings("spec"));
     for (const [level, word] of [
@@ -118,7 +118,7 @@ describe("the level", () => {
     }
   });
 
-  test("of an early session can be changed with the words of the other", async () => {
+  test("of an early session can be changed with the other vocabulary", async () => {
     const { client, init } = serve([], early);
     await init({ autonomyLevel: "auto-low" });
     const from = client.mark;
@@ -134,12 +134,12 @@ describe("the level", () => {
     [{ autonomy: "medium" }, "auto-medium", ["auto", "medium", "auto-medium"]],
     [{ spec: true }, "spec", ["spec", "off", "spec"]],
     [{ spec: true, autonomy: "high" }, "spec", ["spec", "high", "spec"]],
-  ])("that nobody sends is the command line's %o, or the usual one", async (defaults, old, later) => {
+  ])("defaults to the command line's %o, or the usual one", async (defaults, old, later) => {
     expect(settingsOf(await serve([], { ...early, defaults }).init())).toEqual(earlySettings(old));
     expect(settingsOf(await serve([], { defaults }).init())).toEqual(laterSettings(...later));
   });
 
-  test("and all else that the client says goes before the command line", async () => {
+  test("and all other client settings override the command line", async () => {
     const defaults = { autonomy: "high", specReasoningEffort: "low", appendSystemPrompt: "Be brief." } as const;
     const { init } = serve([], { defaults });
     const params = { autonomyLevel: "low", reasoningEffort: "high", specModeReasoningEffort: "max" };
@@ -152,7 +152,7 @@ describe("the level", () => {
   });
 });
 
-describe("a plan that is approved", () => {
+describe("an approved plan", () => {
   const replies = [calls(["ExitSpecMode", { plan: "1. Do it", title: "Do it" }]), says("done")];
   const around = (first: string, second: string): string[] => [
     "state waiting_for_tool_confirmation",
@@ -172,7 +172,7 @@ describe("a plan that is approved", () => {
       around("permission_resolved", "settings_updated"),
       laterSettings("auto", "low", "auto-low"),
     ],
-  ])("is told in the order of the dialect %o", async (options, params, story, settings) => {
+  ])("is reported in the order of the dialect %o", async (options, params, story, settings) => {
     const { client, init, say } = serve(replies, options);
     await init(params);
     const from = client.mark;
@@ -187,8 +187,8 @@ describe("a plan that is approved", () => {
   });
 });
 
-describe("a session id that the client chose", () => {
-  test.each([early, {}])("is its own, and %o", async (options) => {
+describe("a session id chosen by the client", () => {
+  test.each([early, {}])("is kept, and %o", async (options) => {
     const { client, init } = serve([], options);
     expect((await init({ sessionId: "my-session" })).result?.sessionId).toBe("my-session");
     await client.request("droid.close_session", {});
@@ -216,7 +216,7 @@ describe("an early session", () => {
     ["high", "auto-high"],
     ["normal", "normal"],
     ["auto-high", "auto-high"],
-  ])("takes the level %s as %s, and leaves spec mode", async (word, level) => {
+  ])("maps the level %s to %s, and leaves spec mode", async (word, level) => {
     const { client, init } = serve([], early);
     expect(settingsOf(await init())).toEqual(earlySettings("spec"));
     const from = client.mark;
@@ -230,7 +230,7 @@ describe("an early session", () => {
     [{ interactionMode: "auto" }, "normal"],
     [{ autonomyMode: "auto-medium" }, "auto-medium"],
     [{ autonomyLevel: "low", interactionMode: "auto" }, "auto-low"],
-  ])("takes %j, words of the later one", async (change, level) => {
+  ])("accepts %j, words of the later one", async (change, level) => {
     const { client, init } = serve([], early);
     await init();
     const from = client.mark;
@@ -241,7 +241,7 @@ describe("an early session", () => {
   });
 
   test.each([{ autonomyLevel: "spec" }, { interactionMode: "spec" }, { autonomyMode: "spec" }])(
-    "goes back to planning with %j",
+    "returns to spec mode with %j",
     async (change) => {
       const { client, init } = serve([], early);
       await init({ autonomyLevel: "auto-low" });
@@ -254,28 +254,28 @@ describe("an early session", () => {
   );
 });
 
-describe("a session under a name of the client's own", () => {
+describe("a session under a client's own name", () => {
   const own = "my-session-1";
 
-  test("is loaded in the later dialect by a connection that begins with that", async () => {
+  test("is loaded in the later dialect by a connection that starts with that", async () => {
     const first = serve([], early);
     await first.init({ sessionId: own });
     await first.client.request("droid.close_session", {});
     const second = serve([], { ...early, kit: first.kit });
     const loaded = await second.client.request("droid.load_session", { sessionId: own });
     expect(settingsOf(loaded)).toEqual(laterSettings("spec", "off", "spec"));
-    // From here on it is the dialect of the connection.
+    // From here on, the connection uses this dialect.
     expect(errorOf(await second.client.request("droid.nothing", {}))).toMatchObject({ id: "r2", code: -32601 });
   });
 
-  test("is not found by a connection that began in the early dialect", async () => {
+  test("is not found by a connection that started in the early dialect", async () => {
     const { client, init } = serve([], early);
     await init({ sessionId: own });
     await client.request("droid.close_session", {});
     expect(errorOf(await client.request("droid.load_session", { sessionId: own }))).toMatchObject({ code: -32004 });
   });
 
-  test("that nobody knows is not found, and decides nothing", async () => {
+  test("is not found if unknown, and decides nothing", async () => {
     const { client, init } = serve([], early);
     expect(errorOf(await client.request("droid.load_session", { sessionId: own }))).toMatchObject({ code: -32004 });
     expect(settingsOf(await init())).toEqual(earlySettings("spec"));

@@ -11,13 +11,13 @@ const endsIn = (lines: readonly Received[]): unknown[] =>
 
 const idIn = ({ result }: Received): string => String(result?.sessionId);
 
-describe("a log that cannot be written", () => {
+describe("an unwritable log", () => {
   const failed = (id: string): object => ({
     id,
     error: { code: -32603, message: "The disk is full.", data: { code: "storage_failed" } },
   });
 
-  test("fails the message with its id, once, and the session goes on when there is room again", async () => {
+  test("fails the message with its id, once, and the session continues once there is room", async () => {
     const { store, full } = fullStore();
     const { client, init, say } = serve([says("hi")], { store });
     await init();
@@ -129,7 +129,7 @@ describe("a log that cannot be written", () => {
     ]);
   });
 
-  test("when a turn was to take up what an earlier process had left tells that this is dropped", async () => {
+  test("when a turn takes up an earlier process's prompts reports that they are dropped", async () => {
     const { store, full } = fullStore();
     const { client, init, say } = serve([], { store });
     const sessionId = idIn(await init());
@@ -148,7 +148,7 @@ describe("a log that cannot be written", () => {
     expect(endsIn(client.received)).toEqual([["m1", "completion_persistence_failed"]]);
   });
 
-  test("at the very end of a turn is told as its end: what was said may be lost", async () => {
+  test("at the very end of a turn is reported as its end: text may be lost", async () => {
     const { store, full } = fullStore();
     const { client, init, say } = serve([says("one"), says("two")], { store });
     await init();
@@ -163,7 +163,7 @@ describe("a log that cannot be written", () => {
     expect(await client.notice("agent_turn_completed", client.mark)).toMatchObject({ reason: "completed" });
   });
 
-  test("does not keep the connection from its end", async () => {
+  test("does not keep the connection from ending", async () => {
     const { store, full } = fullStore();
     const { client, init, say, over } = serve([hangsAfter({ type: "text", text: "half" })], { store });
     await init();

@@ -10,17 +10,17 @@ import type { Served } from "./served.ts";
 import { end, hangsAfter, serve } from "./served.ts";
 import { chainOf, compareHistory } from "./told-history.ts";
 
-/** A host whose commands never end by themselves. */
+/** A host whose commands run until they are killed. */
 const busyHost = () =>
   createMemoryHost({ "/ws/readme.md": "hello\n" }, { onCommand: () => new Promise(() => undefined) });
 
 interface Moment {
   readonly replies: readonly FakeReply[];
-  /** Of the opening of the session. */
+  /** The client's choices on opening the session. */
   readonly params?: object;
-  /** Comes when it is time. */
+  /** Resolves when it is time. */
   when(client: LinkedClient): Promise<unknown>;
-  /** What is told from then on, behind the response. */
+  /** The messages from then on, after the response. */
   readonly story: readonly string[];
 }
 
@@ -113,7 +113,7 @@ async function until({ replies, params = {}, when }: Moment): Promise<Served & {
 }
 
 describe.each(Object.entries(moments))("an interrupt %s", (_, moment) => {
-  test("ends the turn once, and leaves the session as it was told", async () => {
+  test("ends the turn once, and leaves the session as reported", async () => {
     const { client, say, sessionId, kit } = await until(moment);
     const from = client.mark;
     expect((await client.request("droid.interrupt_session", {})).result).toEqual({});
@@ -126,7 +126,7 @@ describe.each(Object.entries(moments))("an interrupt %s", (_, moment) => {
     expect(history.loadedParents).toEqual(chainOf(history.loaded));
     expect(history.loadedParents).toEqual(history.toldParents.map((parent, at) => parent ?? history.loadedParents[at]));
 
-    // From the log, too: what was told is what is kept.
+    // From the log, too: what was reported is what is stored.
     const behind = client.mark;
     await client.request("droid.close_session", {});
     const again = await compareHistory(client, sessionId);
@@ -139,7 +139,7 @@ describe.each(Object.entries(moments))("an interrupt %s", (_, moment) => {
     expect(roles).toEqual([...history.loaded.map(({ role }) => role), "user"]);
   });
 
-  test("twice has its effects once, and discards what waits", async () => {
+  test("twice has its effects once, and discards waiting prompts", async () => {
     const { client, say } = await until(moment);
     await say("waits", { messageId: "m2" });
     await say("waits too", { messageId: "m3" });
@@ -161,7 +161,7 @@ describe.each(Object.entries(moments))("an interrupt %s", (_, moment) => {
 });
 
 describe("an interrupt", () => {
-  test("of nothing says so and changes nothing", async () => {
+  test("without a turn says so and changes nothing", async () => {
     const { client, init, say } = serve([calls(["Execute", { command: "git push" }]), says("a"), says("b")]);
     await init();
     await client.request("droid.interrupt_session", {});
@@ -182,7 +182,7 @@ describe("an interrupt", () => {
     expect(count(client, "state idle")).toBe(2);
   });
 
-  test("right behind the first busy state is not lost", async () => {
+  test("right after the first busy state is not lost", async () => {
     const { client, init, kit } = serve([hangsAfter({ type: "text", text: "x" }), hangsAfter(), says("ok")]);
     await init();
     for (const messageId of ["m1", "m2"]) {
@@ -199,7 +199,7 @@ describe("an interrupt", () => {
     expect(kit.requests.length).toBeLessThanOrEqual(2);
   });
 
-  test("and a message in one write: the message behind it gets its turn", async () => {
+  test("and a message in one write: the message after it gets its turn", async () => {
     const { client, init, say } = serve([hangsAfter({ type: "text", text: "x" }), says("ok")]);
     await init();
     await say("go", { messageId: "m1" });
@@ -216,7 +216,7 @@ describe("an interrupt", () => {
   test.each([
     ["permission", calls(["Execute", { command: "git push" }]), { selectedOption: "proceed_always" }],
     ["question", calls(["AskUser", { questionnaire: "1. [question] Which?" }]), { answers: ["Yes"] }],
-  ])("makes a late answer to a %s void", async (_, reply, answer) => {
+  ])("voids a late answer to a %s", async (_, reply, answer) => {
     const { client, init, say, kit } = serve([reply, says("ok")]);
     await init();
     await say("go");
@@ -234,7 +234,7 @@ describe("an interrupt", () => {
     expect(kit.host.commands).toEqual([]);
   });
 
-  test("gives the model what it had said, and what became of its calls", async () => {
+  test("tells the model its own text so far, and the outcome of its calls", async () => {
     const { client, init, say, kit } = serve(
       [
         [{ type: "text", text: "I run it." }, ...calls(["Execute", { command: "make" }])],
@@ -264,8 +264,8 @@ describe("an interrupt", () => {
   });
 });
 
-describe("an interrupt that comes when the turn is just over", () => {
-  test("tells what it drops before idle, and then nothing more", async () => {
+describe("an interrupt that comes just after the turn", () => {
+  test("reports what it drops before idle, and then nothing more", async () => {
     for (let run = 0; run < 20; run += 1) {
       const { client, init, say } = serve([says("done"), says("next")]);
       await init();

@@ -24,8 +24,8 @@ const tokens = (calls: number): object => ({
   thinkingTokens: 0,
 });
 
-describe("loading the session that is live", () => {
-  test("with a permission open tells what is asked, and the old id still answers", async () => {
+describe("loading the live session", () => {
+  test("with a permission open repeats the request, and the old id still works", async () => {
     const { client, init, say } = serve([calls(["Execute", { command: "git push" }]), says("pushed")]);
     const sessionId = idIn(await init());
     await say("go");
@@ -63,7 +63,7 @@ describe("loading the session that is live", () => {
     expect(after).not.toHaveProperty("pendingPermissions");
   });
 
-  test("with a question open tells it, too", async () => {
+  test("with a question open repeats it, too", async () => {
     const questionnaire = "1. [question] Which?\n[topic] Colour\n[option] Red\n[option] Blue";
     const { client, init, say } = serve([calls(["AskUser", { questionnaire }]), says("well")]);
     const sessionId = idIn(await init());
@@ -80,7 +80,7 @@ describe("loading the session that is live", () => {
     expect((await client.notice("tool_result")).content).toBe("1. [question] Which?\n[answer] Red");
   });
 
-  test("while a tool runs holds everything that was told before the answer, and the rest is told after it", async () => {
+  test("during a tool includes everything from before the response, and the rest follows", async () => {
     const go = createSignal();
     const host = createMemoryHost(
       { "/ws/readme.md": "hello\n" },
@@ -107,7 +107,7 @@ describe("loading the session that is live", () => {
     expect(whole.loadedParents).toEqual(chainOf(whole.loaded));
   });
 
-  test("says to a slow reader what it was told before, and nothing that is still to come", async () => {
+  test("gives a slow reader what it got before, and nothing still to come", async () => {
     const { client, init, kit } = serve([says("one"), says("two")], { maxWaiting: 300 });
     const sessionId = idIn(await init());
     client.stopReading();
@@ -125,7 +125,7 @@ describe("loading the session that is live", () => {
     expect(whole.told).toEqual(whole.loaded);
   });
 
-  test("keeps its filters, adds those that come with it, and tells what changed once", async () => {
+  test("keeps its filters, adds those that come with it, and reports changes once", async () => {
     const { client, init, say, kit } = serve([says("hi")]);
     const sessionId = idIn(await init({ restrictToolIds: ["Read", "LS", "Grep"] }));
     const from = client.mark;
@@ -138,14 +138,14 @@ describe("loading the session that is live", () => {
   });
 });
 
-describe("loading a session that was left", () => {
+describe("loading an earlier session", () => {
   const thought: ModelEvent[] = [
     { type: "thinking", text: "Let me look.", proof: { anthropic: { signature: "sig" } } },
     { type: "text", text: "I look." },
     ...calls(["Read", { file_path: "readme.md" }], ["Read", { file_path: "missing.md" }]),
   ];
 
-  test("gives all of it back: reminders first, results as a message of their own, thoughts with their signature", async () => {
+  test("restores everything: reminders first, results as messages, thoughts with their signature", async () => {
     const first = serve([thought, says("It says hello.")], { reminders: ["You are in /ws."] });
     const sessionId = idIn(await first.init({ autonomyLevel: "low" }));
     await first.say("What does it say?");
@@ -228,7 +228,7 @@ describe("loading a session that was left", () => {
     ]);
   });
 
-  test("goes on where it was: the chain, the sum of tokens, the title and the conversation", async () => {
+  test("continues the chain, the token counts, the title and the conversation", async () => {
     const first = serve([says("one"), says("two")]);
     const sessionId = idIn(await first.init({ systemPrompt: "Be a cat." }));
     await first.say("first");
@@ -252,7 +252,7 @@ describe("loading a session that was left", () => {
     expect([session.title, session.messages.length]).toEqual(["Cats", 4]);
   });
 
-  test("in the middle of a call knows what became of it, and asks nobody any more", async () => {
+  test("in the middle of a call knows its outcome, and asks no more", async () => {
     const { client, init, say } = serve([calls(["Execute", { command: "git push" }]), says("ok")]);
     const sessionId = idIn(await init());
     await say("go");
@@ -267,7 +267,7 @@ describe("loading a session that was left", () => {
     expect(storyOf(client.received.slice(from))).not.toContain("permission_resolved");
   });
 
-  test("with nobody to ask is told so at once", async () => {
+  test("without a user to ask reports that at once", async () => {
     const { client, init, say } = serve([calls(["Execute", { command: "git push" }]), says("never")]);
     await init({ autoRejectPermissionRequests: true });
     await say("go");
@@ -279,7 +279,7 @@ describe("loading a session that was left", () => {
 });
 
 describe("a fork", () => {
-  test("is a session of its own, and the client stays where it is", async () => {
+  test("is an independent session, and the client stays where it is", async () => {
     const { client, init, say } = serve([says("one"), says("two"), says("three")]);
     const sessionId = idIn(await init());
     await say("first");
@@ -296,7 +296,7 @@ describe("a fork", () => {
     expect(fork.session).toMatchObject({ title: "[Fork] first", messages: here.session.messages.slice(0, 2) });
   });
 
-  test("in the middle of a turn has no half of it", async () => {
+  test("in the middle of a turn has no part of it", async () => {
     const { client, init, say } = serve([calls(["Execute", { command: "git push" }]), says("pushed"), says("two")]);
     await init();
     await say("first");
@@ -316,7 +316,7 @@ describe("a fork", () => {
   });
 });
 
-test("a session whose model gives no usage says zero", async () => {
+test("a session whose model reports no usage has zero", async () => {
   const { client, init, say } = serve([
     [
       { type: "text", text: "a" },
@@ -330,7 +330,7 @@ test("a session whose model gives no usage says zero", async () => {
   expect((await client.request("droid.load_session", { sessionId })).result?.tokenUsage).toEqual(tokens(0));
 });
 
-test("a session whose log is damaged is loaded with a notice before the answer", async () => {
+test("a session with a damaged log is loaded with a notice before the response", async () => {
   const before = serve([says("one")]);
   const sessionId = idIn(await before.init());
   await before.say("go");

@@ -7,7 +7,7 @@ import { serve } from "./served.ts";
 const idIn = ({ result }: Received): string => String(result?.sessionId);
 
 describe("initialize_session", () => {
-  test("echoes the servers that it was given, without their type, and says that none is connected", async () => {
+  test("echoes the given servers without their type, and reports none as connected", async () => {
     const { client, init } = serve([]);
     const { result } = await init({
       mcpServers: [
@@ -36,7 +36,7 @@ describe("initialize_session", () => {
     expect(storyOf(client.received)).toEqual(["settings_updated", "mcp_status_changed", "result r1"]);
   });
 
-  test("asks nothing when it is told so, and keeps the system prompt", async () => {
+  test("asks nothing when told so, and keeps the system prompt", async () => {
     const { client, init, say, kit } = serve([calls(["Execute", { command: "git push" }]), says("pushed")]);
     const { result } = await init({ skipPermissionsUnsafe: true, systemPrompt: "Be a cat.", tags: [{ name: "a" }] });
     expect(result?.settings).toMatchObject({ systemPrompt: "Be a cat.", tags: [{ name: "a" }] });
@@ -47,7 +47,7 @@ describe("initialize_session", () => {
     expect(kit.requests[0]?.system).toContain("Be a cat.");
   });
 
-  test("offers the tools that it is told to, under any of their names", async () => {
+  test("offers the requested tools, under any of their names", async () => {
     const { client, init, say, kit } = serve([calls(["Execute", { command: "ls" }]), says("no")], {
       run: { disabledTools: ["Glob"] },
     });
@@ -70,7 +70,7 @@ describe("add_user_message", () => {
   const png = Buffer.from("\x89PNG\r\n\x1a\nrest", "latin1").toString("base64");
   const pdf = Buffer.from("%PDF-1.7 rest").toString("base64");
 
-  test("takes images and files along, the user's own words last", async () => {
+  test("accepts images and files, the user's own text last", async () => {
     const { client, init, say, kit } = serve([says("seen")]);
     await init();
     await say("look", {
@@ -97,7 +97,7 @@ describe("add_user_message", () => {
     ]);
   });
 
-  test("with odd names of messages, and text that is not whole, keeps all of it", async () => {
+  test("with odd message ids, and malformed text, keeps everything", async () => {
     const names = ["__proto__", "constructor", "../x", "é\u2028\ud800", "m".repeat(100_000)];
     const { client, init, say } = serve(names.map(() => says("ok")));
     const sessionId = idIn(await init());
@@ -114,7 +114,7 @@ describe("add_user_message", () => {
 });
 
 describe("rename_session", () => {
-  test("tells the title before it answers, once, and the first message does not take it away", async () => {
+  test("sends the title before it responds, once, and the first message does not replace it", async () => {
     const { client, init, say } = serve([says("hi")]);
     const sessionId = idIn(await init());
     const from = client.mark;

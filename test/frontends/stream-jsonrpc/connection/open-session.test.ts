@@ -14,7 +14,7 @@ const errorOf = ({ id, error }: Received): object => ({ id, ...error });
 const openingStory = (id: string): string[] => ["settings_updated", "mcp_status_changed", `result ${id}`];
 
 describe("the folder of a session", () => {
-  test("must be one that is there, and is answered as it really is", async () => {
+  test("must exist, and is returned in its canonical form", async () => {
     const root = await realpath(await mkdtemp(join(tmpdir(), "folders-")));
     try {
       await mkdir(join(root, "place"));
@@ -43,7 +43,7 @@ describe("the folder of a session", () => {
     }
   });
 
-  test("is the command line's when the client names none, and its repository is told", async () => {
+  test("defaults to the command line's, and its repository is reported", async () => {
     const asked: string[] = [];
     const repository = async (cwd: string) => {
       asked.push(cwd);
@@ -71,7 +71,7 @@ describe("a model", () => {
     data: { code: "model_unknown" },
   });
 
-  test.each([true, false])("that is not known opens and changes nothing (later: %s)", async (later) => {
+  test.each([true, false])("that is unknown opens and changes nothing (later: %s)", async (later) => {
     const { client, init } = serve([], { models, later });
     expect(errorOf(await init({ modelId: "gpt-0" }))).toEqual(unknown("r1"));
     expect(errorOf(await init({ specModeModelId: "gpt-0" }))).toEqual(unknown("r2"));
@@ -93,7 +93,7 @@ describe("no session", () => {
     ["droid.rename_session", { title: "a" }],
     ["droid.fork_session", {}],
     ["droid.get_context_stats", {}],
-  ])("%s says so, in both dialects", async (method, params) => {
+  ])("%s reports it, in both dialects", async (method, params) => {
     const message = "No active session. Call initialize_session or load_session first.";
     for (const later of [true, false]) {
       const { client } = serve([], { later });
@@ -102,7 +102,7 @@ describe("no session", () => {
     }
   });
 
-  test("is no reason for an interrupt to fail: nothing runs", async () => {
+  test("is fine for an interrupt: nothing is running", async () => {
     for (const later of [true, false]) {
       const { client } = serve([], { later });
       expect((await client.request("droid.interrupt_session", {})).result).toEqual({});
@@ -110,7 +110,7 @@ describe("no session", () => {
     }
   });
 
-  test("is needed to list what there is", async () => {
+  test("is needed for listings", async () => {
     const { client } = serve([]);
     const tools = (await client.request("droid.list_tools", {})).result?.tools as { readonly id: string }[];
     expect(tools.map(({ id }) => id)).toContain("Execute");
@@ -120,8 +120,8 @@ describe("no session", () => {
   });
 });
 
-describe("a wished session id", () => {
-  test("that is in use gives a fresh one, and the old session stays as it is", async () => {
+describe("a requested session id", () => {
+  test("that is in use yields a fresh one, and the old session stays unchanged", async () => {
     const { client, init, say, kit } = serve([says("one"), says("two")]);
     const first = await init();
     await say("hi");
@@ -137,7 +137,7 @@ describe("a wished session id", () => {
     });
   });
 
-  test("that is empty is none", async () => {
+  test("that is empty counts as absent", async () => {
     expect((await serve([]).init({ sessionId: "" })).result?.sessionId).toBe(idOf(1));
   });
 });
@@ -159,7 +159,7 @@ describe("a second initialize_session", () => {
     expect(usage.tokenUsage).toMatchObject({ inputTokens: 10 });
   });
 
-  test("in the middle of a turn ends it first, and nothing of it comes afterwards", async () => {
+  test("in the middle of a turn ends it first, and nothing of it follows", async () => {
     const { client, init, say, kit } = serve([hangsAfter({ type: "text", text: "SECRET" }), says("new")]);
     await init();
     await say("first");
@@ -218,7 +218,7 @@ describe("load_session", () => {
     }
   });
 
-  test("of another one ends what runs, and what is told next is about the other", async () => {
+  test("of another one ends what runs, and later messages are about the other", async () => {
     const { client, init, say } = serve([says("one"), hangsAfter({ type: "text", text: "two" }), says("three")]);
     const { sessionId } = (await init()).result as { sessionId: string };
     await say("first");
@@ -247,7 +247,7 @@ describe("load_session", () => {
     expect(user.message).toMatchObject({ role: "user", parentId: messages.at(-1)?.id });
   });
 
-  test("that is in use elsewhere is refused, and keeps the active session", async () => {
+  test("that is in use elsewhere is rejected, and keeps the active session", async () => {
     const first = serve([says("still here")]);
     const { sessionId } = (await first.init()).result as { sessionId: string };
     const second = serve([], { kit: first.kit });
@@ -259,7 +259,7 @@ describe("load_session", () => {
 });
 
 describe("close_session", () => {
-  test("in the middle of a turn ends it before it answers, and the session can be loaded", async () => {
+  test("in the middle of a turn ends it before the response, and the session can be loaded", async () => {
     const { client, init, say } = serve([hangsAfter({ type: "text", text: "half" })]);
     const { sessionId } = (await init()).result as { sessionId: string };
     await say("first");
@@ -283,15 +283,15 @@ describe("close_session", () => {
   });
 });
 
-describe("the client's end", () => {
-  test("without a session is the connection's", async () => {
+describe("the end of the client's input", () => {
+  test("without a session ends the connection", async () => {
     const { client, over } = serve([]);
     client.end();
     await over;
     expect(client.received).toEqual([]);
   });
 
-  test("in the middle of a turn waits for its end and for those that wait behind it", async () => {
+  test("in the middle of a turn waits for its end and for waiting prompts", async () => {
     const go = createSignal();
     const { client, init, say, over } = serve([
       waitsBetween([], go.come, [{ type: "text", text: "a" }, ...end]),

@@ -23,7 +23,7 @@ const called = (count = 1): string[] => [
   "session_token_usage_changed",
 ];
 
-/** One turn from the opening of the session on, in which the client gives this answer to whatever it is asked. */
+/** One turn from the opening of the session on, in which the client gives this answer to every request. */
 async function turn(
   replies: readonly FakeReply[],
   answer?: object,
@@ -38,11 +38,11 @@ async function turn(
 }
 
 describe("the order of a turn", () => {
-  test("of words", async () => {
+  test("with text", async () => {
     expect(storyOf(await turn([says("hello")]))).toEqual([...opened, ...begun, ...said, ...ended]);
   });
 
-  test("of thoughts and words", async () => {
+  test("with thoughts and text", async () => {
     const reply: ModelEvent[] = [
       { type: "thinking", text: "h" },
       { type: "thinking", text: "m" },
@@ -76,7 +76,7 @@ describe("the order of a turn", () => {
     ]);
   });
 
-  test("with arguments that stream", async () => {
+  test("with streaming arguments", async () => {
     const parts = ['{"file_path"', ':"readme.md"', ',"limit":', "1}"];
     const reply: ModelEvent[] = [
       { type: "text", text: "I look." },
@@ -115,24 +115,24 @@ describe("the order of a turn", () => {
   ];
   const wentOn = ["state executing_tool", "tool_result", "state streaming_assistant_message", ...said, ...ended];
 
-  test("with a permission for once", async () => {
+  test("with a permission once", async () => {
     const story = storyOf(await turn([push, says("pushed")], { selectedOption: "proceed_once" }));
     expect(story).toEqual([...asked(), "permission_resolved", ...wentOn]);
   });
 
-  test("with a permission for good", async () => {
+  test("with a permission always", async () => {
     const story = storyOf(await turn([push, says("pushed")], { selectedOption: "proceed_always" }));
     expect(story).toEqual([...asked(), "permission_resolved", "settings_updated", ...wentOn]);
   });
 
-  test("with a permission for good that changes no level any more", async () => {
+  test("with a permission always that changes no level any more", async () => {
     const protectedPlace = calls(["Read", { file_path: "/home/u/.ssh/id" }]);
     const params = { autonomyLevel: "high" };
     const story = storyOf(await turn([protectedPlace, says("x")], { selectedOption: "proceed_always" }, { params }));
     expect(story).toEqual([...asked(), "permission_resolved", ...wentOn]);
   });
 
-  test("with no permission", async () => {
+  test("without permission", async () => {
     const both = calls(["Read", { file_path: "readme.md" }], ["Execute", { command: "git push" }]);
     expect(storyOf(await turn([both, says("never")], { selectedOption: "cancel" }))).toEqual([
       ...asked(2),
@@ -181,7 +181,7 @@ describe("the order of a turn", () => {
     ]);
   });
 
-  test("that is tried again, without a usage and in the end without success", async () => {
+  test("that is retried, without usage and finally without success", async () => {
     const failure = { code: "model_overloaded", message: "busy", cause: "rate_limited" } as const;
     const reply: ModelEvent[] = [
       { type: "retry", attempt: 1, delayMs: 5, failure },
@@ -192,8 +192,8 @@ describe("the order of a turn", () => {
   });
 });
 
-describe("requests that come at once", () => {
-  test("are handled in order, and each is answered once", async () => {
+describe("simultaneous requests", () => {
+  test("are handled in order, each answered once", async () => {
     const { client } = serve([hangsAfter({ type: "text", text: "a" })]);
     client.ask("droid.initialize_session", { machineId: "m", cwd: "/ws" });
     client.ask("droid.add_user_message", { text: "hi", messageId: "mine" });
@@ -212,7 +212,7 @@ describe("requests that come at once", () => {
     expect(await client.notice("agent_turn_completed")).toMatchObject({ reason: "cancelled", turnId: "mine" });
   });
 
-  test("before there is a session fail one by one", async () => {
+  test("before a session fail one by one", async () => {
     const { client } = serve([]);
     client.ask("droid.add_user_message", { text: "hi" });
     client.sendRaw("{");
@@ -229,7 +229,7 @@ describe("requests that come at once", () => {
     ]);
   });
 
-  test("and are more than are looked at ahead are all answered in order", async () => {
+  test("beyond the look-ahead limit are all answered in order", async () => {
     const { client, init } = serve([]);
     await init();
     const ids = Array.from({ length: 500 }, () => client.ask("droid.get_context_stats", {}));
@@ -239,7 +239,7 @@ describe("requests that come at once", () => {
 });
 
 describe("changed settings", () => {
-  test("are told before the response, and only when they are others", async () => {
+  test("are sent before the response, and only when they differ", async () => {
     const { client, init } = serve([]);
     await init({ autonomyLevel: "low" });
     const from = client.mark;
@@ -264,7 +264,7 @@ describe("changed settings", () => {
     ]);
   });
 
-  test("are told, too, when only the tools are others", async () => {
+  test("are also sent when only the tools differ", async () => {
     const { client, init, say, kit } = serve([says("hi")]);
     await init();
     const from = client.mark;
@@ -278,14 +278,14 @@ describe("changed settings", () => {
     expect(kit.requests[0]?.tools.map(({ name }) => name)).not.toContain("Execute");
   });
 
-  test("are not told again with a permission that changes nothing", async () => {
+  test("are not sent again with a permission that changes nothing", async () => {
     const replies = [calls(["Execute", { command: "git push" }]), says("pushed")];
     const params = { disabledToolIds: ["Read"] };
     const story = storyOf(await turn(replies, { selectedOption: "proceed_once" }, { params }));
     expect(story.filter((line) => line === "settings_updated")).toHaveLength(1);
   });
 
-  test("hold from the next decision of the same turn on", async () => {
+  test("apply from the next decision of the same turn on", async () => {
     const push = calls(["Execute", { command: "git push" }]);
     const { client, init, say } = serve([push, push, says("done")]);
     await init();
@@ -306,7 +306,7 @@ describe("the trace", () => {
       }),
     );
 
-  test("is one for each turn, and the client's own when it sends one", async () => {
+  test("is one per turn, and the client's own if it sends one", async () => {
     const { client, init } = serve([says("a"), says("b"), says("c")]);
     await init();
     const own = "0af7651916cd43dd8448eb211c80319c";
@@ -322,7 +322,7 @@ describe("the trace", () => {
     expect(new Set(seen.flatMap((ids) => [...ids])).size).toBe(3);
   });
 
-  test("of a prompt that waits is not that of the turn before", async () => {
+  test("of a waiting prompt differs from that of the turn before", async () => {
     const { client, init } = serve([hangsAfter(), says("b")]);
     await init();
     const trace = (digit: string): object => ({ traceparent: `00-${digit.repeat(32)}-b7ad6b7169203331-01` });

@@ -8,7 +8,7 @@ import { storyOf } from "../../../fakes/rpc/linked-client.ts";
 import { noticesIn } from "../../../fakes/rpc/wire.ts";
 import { createSignal, end, hangsAfter, serve, waitsBetween } from "./served.ts";
 
-/** What was said to the model and by it, in short. */
+/** The conversation so far, in short form. */
 function conversation({ messages }: ModelRequest): string[] {
   return messages.map(({ role, content }: Message) => {
     return `${role}: ${content.map((block) => ("text" in block ? block.text : block.type)).join("|")}`;
@@ -38,8 +38,8 @@ async function untilIdles(client: LinkedClient, count: number): Promise<void> {
   await client.waitFor(() => idles(client) >= count);
 }
 
-describe("a message while the model speaks", () => {
-  test("is acknowledged at once and is the next turn, with or without a name", async () => {
+describe("a message during a reply", () => {
+  test("is acknowledged at once and becomes the next turn, with or without a name", async () => {
     const go = createSignal();
     const { client, init, say, kit } = serve([
       waitsBetween([{ type: "text", text: "o" }], go.come, [{ type: "text", text: "ne" }, ...end]),
@@ -70,7 +70,7 @@ describe("a message while the model speaks", () => {
     ]);
   });
 
-  test("before its first word, too", async () => {
+  test("works before the first word, too", async () => {
     const go = createSignal();
     const { client, init, say, kit } = serve([waitsBetween([], go.come, says("one")), says("two")]);
     await init();
@@ -86,7 +86,7 @@ describe("a message while the model speaks", () => {
   });
 });
 
-describe("a message while a tool runs", () => {
+describe("a message during a tool", () => {
   const running = () => {
     const go = createSignal();
     const host = createMemoryHost(
@@ -102,7 +102,7 @@ describe("a message while a tool runs", () => {
     return { go, served: serve(replies, { host, defaults: { autonomy: "high" } }) };
   };
 
-  test("joins the turn behind the results when it has no name, and gets its own when it has one", async () => {
+  test("joins the turn after the results without a name, and gets its own turn with one", async () => {
     const { go, served } = running();
     const { client, init, say, kit } = served;
     await init();
@@ -163,14 +163,14 @@ describe("a message while a tool runs", () => {
   });
 });
 
-describe("a message while a request is open", () => {
+describe("a message during an open request", () => {
   const push = calls(["Execute", { command: "git push" }]);
   const question = calls(["AskUser", { questionnaire: "1. [question] Which?" }]);
 
   test.each([
     ["permission", push, { selectedOption: "proceed_once" }],
     ["question", question, { answers: ["Yes"] }],
-  ])("(a %s) joins the turn when it has no name", async (_, reply, answer) => {
+  ])("(a %s) joins the turn if it has no name", async (_, reply, answer) => {
     const { client, init, say, kit } = serve([reply, says("done"), says("more")]);
     await init();
     await say("first", { messageId: "m1" });
@@ -193,7 +193,7 @@ describe("a message while a request is open", () => {
     ]);
   });
 
-  test("gets its own turn when the one that it would join ends", async () => {
+  test("gets its own turn if the one that it would join ends", async () => {
     const { client, init, say, kit } = serve([push, says("then this")]);
     await init();
     await say("first", { messageId: "m1" });
@@ -211,8 +211,8 @@ describe("a message while a request is open", () => {
   });
 });
 
-describe("names of messages", () => {
-  test("that were used before still end their turns, under an id of their own", async () => {
+describe("message names", () => {
+  test("that were used before still end their turns, under a new id", async () => {
     const { client, init, say } = serve([says("one"), says("two")]);
     await init();
     await say("first", { messageId: "m" });
@@ -260,7 +260,7 @@ describe("names of messages", () => {
     ]);
   });
 
-  test("that are empty are none, and an empty text is a turn", async () => {
+  test("that are empty count as absent, and an empty text is a turn", async () => {
     const { client, init, say } = serve([says("one")]);
     await init();
     await say("", { messageId: "" });
@@ -269,7 +269,7 @@ describe("names of messages", () => {
   });
 });
 
-test("a message too many is refused with its id, and the others have their turns", async () => {
+test("rejects a message beyond the limit with its id, and the others have their turns", async () => {
   const go = createSignal();
   const replies = [waitsBetween([], go.come, says("one")), ...Array.from({ length: 100 }, () => says("more"))];
   const { client, init, say } = serve(replies);
@@ -283,7 +283,7 @@ test("a message too many is refused with its id, and the others have their turns
   expect(turnsOf(client).filter((line) => line.endsWith("completed"))).toHaveLength(101);
 });
 
-test("what has waited is told with a discard even before its turn could take it", async () => {
+test("reports a discarded waiting prompt even before its turn could take it", async () => {
   const { client, init } = serve([says("never")]);
   await init();
   const from = client.mark;

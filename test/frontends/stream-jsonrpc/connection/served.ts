@@ -21,15 +21,15 @@ import { createLinkedClient } from "../../../fakes/rpc/linked-client.ts";
 import type { Received } from "../../../fakes/rpc/wire.ts";
 
 export interface ServeOptions extends KitOptions {
-  /** Whether the client names its protocol. It does, unless given. */
+  /** Whether the client names its protocol. Default: yes. */
   readonly later?: boolean;
   readonly defaults?: Partial<ConnectionOptions["defaults"]>;
   readonly run?: ConnectionOptions["run"];
   readonly folder?: ConnectionOptions["folder"];
   readonly repository?: ConnectionOptions["repository"];
-  /** How many characters may wait for the client. */
+  /** How many characters can wait for the client. */
   readonly maxWaiting?: number;
-  /** Of a connection before, so that there are sessions already. */
+  /** From an earlier connection, so that sessions already exist. */
   readonly kit?: Kit;
   readonly shared?: ConnectionOptions["shared"];
 }
@@ -37,13 +37,13 @@ export interface ServeOptions extends KitOptions {
 export interface Served {
   readonly client: LinkedClient;
   readonly kit: Kit;
-  /** Resolves when the connection has served its client to the end. */
+  /** Resolves when the connection has finished serving its client. */
   readonly over: Promise<void>;
   readonly warnings: readonly string[];
   readonly events: readonly EngineEvent[];
   init(params?: object): Promise<Received>;
   say(text: string, params?: object): Promise<Received>;
-  /** The line is dead: nothing is sent any more, and nothing read. */
+  /** The line is dead: nothing is sent or read any more. */
   cut(): void;
 }
 
@@ -59,7 +59,7 @@ afterEach(async () => {
   }
 });
 
-/** Throws unless the whole line is what the schemas promise, its first keys in their order. */
+/** Throws unless the whole line fits the schemas, with its first keys in order. */
 export function check(message: Received, methods: ReadonlyMap<string, string>): void {
   if (message.type === "notification") notificationEnvelope.parse(message);
   else if (message.type === "request") serverRequest.parse(message);
@@ -99,7 +99,7 @@ export function serve(replies: readonly FakeReply[], options: ServeOptions = {})
   return made;
 }
 
-/** A connection that nobody ends but its maker. */
+/** A connection that only its creator ends. */
 export function connect(
   kit: Kit,
   transport: Transport,
@@ -121,7 +121,7 @@ function knownFolder(path: string): string {
   throw new AgentError("usage", `The folder ${path} does not exist.`);
 }
 
-/** Told apart by their last digits; those of sessions must look like what a store makes. */
+/** Distinguished by their last digits; session ids must look like a store's. */
 export function sessionIds(): Ids {
   let last = 0;
   return { next: () => idOf(++last) };
@@ -131,7 +131,7 @@ export function idOf(number: number): string {
   return `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
 }
 
-/** Something that happens when the test says so. */
+/** An event on demand. */
 export interface Signal {
   readonly come: Promise<void>;
   give(): void;
@@ -160,7 +160,7 @@ export function hangsAfter(...events: readonly ModelEvent[]): FakeReply {
   };
 }
 
-/** Streams these, waits, and goes on with the others. */
+/** Streams these, waits, and continues with the others. */
 export function waitsBetween(
   before: readonly ModelEvent[],
   go: Promise<void>,

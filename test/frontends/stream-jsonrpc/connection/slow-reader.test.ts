@@ -7,7 +7,7 @@ import { end, serve } from "./served.ts";
 
 const chunks = 50_000;
 
-/** A model that counts what was taken of it. */
+/** A model that counts how much was read of it. */
 function longReply() {
   const made = { count: 0, isLeft: false };
   async function* reply(): AsyncGenerator<ModelEvent> {
@@ -24,7 +24,7 @@ function longReply() {
   return { made, reply };
 }
 
-/** Until nothing more is made, because nobody takes it. */
+/** Until nothing more is produced, for lack of a reader. */
 async function standstill(made: { readonly count: number }): Promise<number> {
   let before = -1;
   while (made.count !== before) {
@@ -34,7 +34,7 @@ async function standstill(made: { readonly count: number }): Promise<number> {
   return before;
 }
 
-test("a client that does not read holds the model up, and nothing is lost when it reads again", async () => {
+test("a client that does not read holds the model up, and loses nothing", async () => {
   const { made, reply } = longReply();
   const { client, init, say, kit } = serve([reply, says("next")], { maxWaiting: 64 * 1024 });
   await init();
@@ -43,7 +43,7 @@ test("a client that does not read holds the model up, and nothing is lost when i
   await until(() => made.count > 0);
   const taken = await standstill(made);
   expect(taken).toBeLessThan(5_000);
-  // What is asked meanwhile is neither lost nor answered twice.
+  // Requests in the meantime are neither lost nor answered twice.
   client.ask("droid.add_user_message", { text: "next", messageId: "m2" });
   expect(await standstill(made)).toBe(taken);
   client.readOn();

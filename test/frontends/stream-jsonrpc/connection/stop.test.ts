@@ -4,7 +4,7 @@ import { calls, createKit } from "../../../fakes/kit.ts";
 import { createLinkedClient, storyOf } from "../../../fakes/rpc/linked-client.ts";
 import { connect, sessionIds } from "./served.ts";
 
-test("a connection that is stopped takes nothing more on, and the end of its turn is the last that it tells", async () => {
+test("a stopped connection accepts nothing more, and its turn's end is its last message", async () => {
   const kit = createKit([calls(["Execute", { command: "git push" }])], { ids: sessionIds() });
   const [here, there] = createLinkedPair();
   const connection = connect(kit, here, {}, { warn: async () => undefined, event: async () => undefined });

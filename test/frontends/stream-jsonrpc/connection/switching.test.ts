@@ -5,7 +5,7 @@ import { says } from "../../../fakes/kit.ts";
 import { createMemoryStore } from "../../../fakes/memory-store.ts";
 import { serve } from "./served.ts";
 
-test("a session whose log cannot be given back does not keep its client from the next one", async () => {
+test("a session whose log cannot be released does not block its client's next one", async () => {
   const store = createMemoryStore();
   let isBroken = true;
   const guarded = (log: SessionLog): SessionLog => ({
@@ -27,7 +27,7 @@ test("a session whose log cannot be given back does not keep its client from the
   isBroken = false;
   client.end();
   await over;
-  // Nobody holds it any more.
+  // It has no holds any more.
   const { session } = await kit.engine.resume(String(second.result?.sessionId), {});
   expect(session.history()).toHaveLength(2);
   await session.close();

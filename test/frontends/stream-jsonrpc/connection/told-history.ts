@@ -16,16 +16,16 @@ export interface Link {
 }
 
 export interface ComparedHistory {
-  /** What the notifications of a session say about its conversation, from its beginning on. */
+  /** The conversation according to a session's notifications, from its start. */
   readonly told: readonly Link[];
-  /** What load_session says, without the reminders, which are not told. */
+  /** The conversation according to load_session, without reminders, which are not sent as notifications. */
   readonly loaded: readonly Link[];
-  /** What each message names as the one before it: in the notifications, where they say it, and in the history. */
+  /** Each message's parent: in the notifications, where they name it, and in the history. */
   readonly toldParents: readonly (string | undefined)[];
   readonly loadedParents: readonly string[];
 }
 
-/** Loads the session, and puts what comes beside what this client was told since `from`. */
+/** Loads the session, and compares the result with this client's notifications since `from`. */
 export async function compareHistory(client: LinkedClient, sessionId: string, from = 0): Promise<ComparedHistory> {
   const history = createToldHistory();
   for (const notice of noticesIn(client.received.slice(from))) history.take(notice);
@@ -33,7 +33,7 @@ export async function compareHistory(client: LinkedClient, sessionId: string, fr
   return { ...history, ...loadedHistory(answer) };
 }
 
-/** What notifications say about a conversation; it grows with each that is taken. */
+/** The conversation according to notifications; grows with each one. */
 export function createToldHistory(already: readonly Link[] = []): Pick<ComparedHistory, "told" | "toldParents"> & {
   take(notice: Notice): void;
 } {
@@ -47,7 +47,7 @@ export function createToldHistory(already: readonly Link[] = []): Pick<ComparedH
     }
     if (notice.type !== "tool_result") return;
     const { toolUseId, messageId, content, isError } = notice;
-    // A call that broke off while it was written gets a result but is not in the history. Models repeat ids, so count.
+    // A call that broke off while streaming gets a result but is not in the history. Models repeat ids, so count.
     if (count(told, "tool_use", "id", toolUseId) <= count(told, "tool_result", "toolUseId", toolUseId)) return;
     const block = { type: "tool_result", toolUseId, content, isError };
     const last = told.at(-1);
@@ -61,7 +61,7 @@ export function createToldHistory(already: readonly Link[] = []): Pick<ComparedH
   return { told, toldParents, take };
 }
 
-/** What the answer to load_session says about it. */
+/** The conversation according to the response to load_session. */
 export function loadedHistory(answer: Received): Pick<ComparedHistory, "loaded" | "loadedParents"> {
   const { messages } = (answer.result as { session: { messages: readonly WireMessage[] } }).session;
   return {
@@ -79,7 +79,7 @@ function isNoReminder({ text }: Readonly<Record<string, unknown>>): boolean {
   return typeof text !== "string" || !text.startsWith("<system-reminder>");
 }
 
-/** The chain that a history must be: each names the one before it, and the first names the root. */
+/** A history must be a chain: each message names the one before it, and the first names the root. */
 export function chainOf(history: readonly { readonly id: string }[]): string[] {
   return ["root", ...history.map(({ id }) => id)].slice(0, history.length);
 }

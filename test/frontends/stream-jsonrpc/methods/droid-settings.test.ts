@@ -44,7 +44,7 @@ test.each<[Dialect, string | undefined, boolean]>([
   expect(knowsViolations(dialect, version)).toBe(knows);
 });
 
-describe("settings that are sent", () => {
+describe("sent settings", () => {
   test("are four in the one dialect, whatever is set", () => {
     const common = { modelId: "m", reasoningEffort: "low" };
     expect(wireSettings(plain, "early", { disabledToolIds: ["x"] })).toEqual({
@@ -56,7 +56,7 @@ describe("settings that are sent", () => {
     expect(wireSettings({ ...plain, autonomy: "off" }, "early")).toMatchObject({ autonomyLevel: "normal" });
   });
 
-  test("tell mode and level apart in the other, with what is set", () => {
+  test("separate mode and level in the other, with what is set", () => {
     const common = { modelId: "m", reasoningEffort: "low", autonomyLevel: "low" };
     expect(wireSettings(plain, "later")).toEqual({ ...common, interactionMode: "auto", autonomyMode: "auto-low" });
     const filters = {
@@ -89,7 +89,7 @@ describe("settings that are sent", () => {
     expect(wireSettings(plain, "early", {}, true)).toEqual(wireSettings(plain, "early"));
   });
 
-  test("leave out what is nested deeper than is writable", () => {
+  test("omit values nested too deeply to be written", () => {
     const levels = 1_000_000;
     const endless: unknown = JSON.parse("[".repeat(levels) + "]".repeat(levels));
     const tags = [{ name: "a", metadata: { before: 1, endless, after: "x" } }];
@@ -100,7 +100,7 @@ describe("settings that are sent", () => {
   });
 });
 
-describe("settings that a client wants", () => {
+describe("requested settings", () => {
   test.each([
     [{}, {}],
     [{ autonomyLevel: "auto-medium" }, { autonomy: "medium", mode: "auto" }],
@@ -140,7 +140,7 @@ describe("settings that a client wants", () => {
     expect(engineSettings(params, "later")).toEqual(changes);
   });
 
-  test.each(["agi", "mission"] as const)("interactionMode %s is refused with words", (interactionMode) => {
+  test.each(["agi", "mission"] as const)("interactionMode %s is rejected with a message", (interactionMode) => {
     expect(() => engineSettings({ interactionMode }, "later")).toThrow(
       new AgentError("usage", `interactionMode "${interactionMode}" is not supported; use "auto" or "spec"`),
     );

@@ -77,7 +77,7 @@ describe("several prompts", () => {
 });
 
 describe("titles and settings", () => {
-  test("a new name goes out at once, and before the first prompt too", async () => {
+  test("a new name is sent at once, even before the first prompt", async () => {
     const kit = createKit([says("ok")]);
     const session = await kit.open();
     const client = listenTranslated(session);
@@ -92,7 +92,7 @@ describe("titles and settings", () => {
     expect(client.take()).toEqual([{ type: "session_title_updated", title: "Second" }]);
   });
 
-  test("changed settings are told whole and once; unchanged ones are not", async () => {
+  test("changed settings are sent whole and once; unchanged ones are not", async () => {
     const kit = createKit([]);
     const session = await kit.open();
     const client = listenTranslated(session);
@@ -107,7 +107,7 @@ describe("titles and settings", () => {
     ]);
   });
 
-  test("filters that changed are told when asked for, once", () => {
+  test("changed filters are sent on request, once", () => {
     let filters = {};
     const translator = fresh({ filters: () => filters });
     expect(translator.settingsChanged()).toEqual([]);
@@ -117,8 +117,8 @@ describe("titles and settings", () => {
   });
 });
 
-describe("a client that comes in the middle of a turn", () => {
-  test("hears the rest of it, and its end under its name", async () => {
+describe("a client that joins in the middle of a turn", () => {
+  test("gets the rest of it, and its end under its name", async () => {
     let goOn = (): void => undefined;
     const held = new Promise<void>((go) => {
       goOn = go;
@@ -151,7 +151,7 @@ describe("a client that comes in the middle of a turn", () => {
     ]);
   });
 
-  test("a prompt that waited is told with its content when it is taken", () => {
+  test("a waiting prompt is sent with its content when it is taken", () => {
     const translator = fresh({ lastMessageId: "m1", waiting: [{ messageId: "m2", content: [text("left")] }] });
     const taken = { at: 5, sessionId: "s", seq: 9, type: "prompt.taken", messageId: "m2", reminders: ["r"] } as const;
     expect(translator.translate(taken).map(checked)).toEqual([
@@ -160,7 +160,7 @@ describe("a client that comes in the middle of a turn", () => {
   });
 });
 
-test("an end that its time limit made is an error, not a cancellation", async () => {
+test("an end by time limit is an error, not a cancellation", async () => {
   const kit = createKit([
     async function* (_, signal): AsyncGenerator<ModelEvent> {
       await new Promise((done) => signal.addEventListener("abort", done, { once: true }));

@@ -20,7 +20,7 @@ const end: readonly ModelEvent[] = [
   { type: "end", stop: "end" },
 ];
 
-/** Runs one prompt to its end and gives back what was sent. */
+/** Runs one prompt to its end and returns what was sent. */
 async function run(replies: readonly FakeReply[], prompt = "hello"): Promise<object[]> {
   const kit = createKit(replies);
   const client = listenTranslated(await kit.open());
@@ -42,7 +42,7 @@ const closing = (calls = 1): object[] => [
 ];
 
 describe("a turn", () => {
-  test("of text alone", async () => {
+  test("of text only", async () => {
     const delta = { type: "assistant_text_delta", messageId: "id-4", blockIndex: 0 };
     const sent = await run([[{ type: "text", text: "Hel" }, { type: "text", text: "lo" }, ...end]]);
     expect(sent).toEqual([
@@ -55,7 +55,7 @@ describe("a turn", () => {
     ]);
   });
 
-  test("has no reminders in the message that is told, and all of its own blocks", async () => {
+  test("has all of its own blocks in the sent message, without reminders", async () => {
     const kit = createKit([says("ok")], { reminders: ["where you are"] });
     const client = listenTranslated(await kit.open());
     const image = { type: "image", mediaType: "image/png", data: "AAAA" } as const;
@@ -116,7 +116,7 @@ describe("a turn", () => {
     ]);
   });
 
-  test("says that thoughts took no time rather than less, when the clock is set back meanwhile", async () => {
+  test("reports zero duration for thoughts if the clock is set back meanwhile", async () => {
     const kit = createKit([
       async function* (): AsyncGenerator<ModelEvent> {
         yield { type: "thinking", text: "Hm" };
@@ -136,7 +136,7 @@ describe("a turn", () => {
     });
   });
 
-  test("shows the arguments of a call as they become complete, and its result", async () => {
+  test("shows a call's arguments as they become complete, and its result", async () => {
     const input = { file_path: "/ws/readme.md", limit: 1 };
     const inputText = JSON.stringify(input);
     const streamed = ['{"file_path":"/ws/', 'readme.md","li', 'mit":1}'].map(
@@ -181,7 +181,7 @@ describe("a turn", () => {
     ]);
   });
 
-  test("whose model gives no usage tells the usage once, before its end", async () => {
+  test("whose model reports no usage sends the usage once, before its end", async () => {
     const sent = await run([
       [
         { type: "text", text: "x" },
@@ -195,7 +195,7 @@ describe("a turn", () => {
     ]);
   });
 
-  test("without usage after one with usage tells the usage too", async () => {
+  test("without usage after one with usage sends the usage, too", async () => {
     const kit = createKit([
       says("one"),
       [
@@ -214,7 +214,7 @@ describe("a turn", () => {
     ]);
   });
 
-  test("with calls that are no JSON object shows them without arguments", async () => {
+  test("with calls that are not JSON objects shows them without arguments", async () => {
     const sent = await run([
       [
         { type: "tool_input", id: "call_1", name: "Read", text: "[1,2" },
@@ -231,7 +231,7 @@ describe("a turn", () => {
     ]);
   });
 
-  test("with an image as a result gives blocks", () => {
+  test("with an image as a result sends blocks", () => {
     const translator = fresh();
     const media = [{ type: "image", mediaType: "image/png", data: "AAAA" }] as const;
     const result = { type: "tool_result", callId: "c", name: "Read", status: "ok", text: "an image", media } as const;
@@ -251,8 +251,8 @@ describe("a turn", () => {
   });
 });
 
-describe("what a running tool tells", () => {
-  test("is its last lines and that it lives", () => {
+describe("a running tool's messages", () => {
+  test("are its last lines and heartbeats", () => {
     const event = { at: 7, sessionId: "s", callId: "c", name: "Execute" } as const;
     const translator = fresh();
     const sent = [
@@ -276,7 +276,7 @@ describe("what a running tool tells", () => {
 describe("failures", () => {
   const failure = { code: "model_auth", message: "The key was refused." } as const;
 
-  test("a failed turn tells the error before its end", async () => {
+  test("a failed turn sends the error before its end", async () => {
     const sent = await run([
       [
         { type: "text", text: "par" },
@@ -301,7 +301,7 @@ describe("failures", () => {
     ]);
   });
 
-  test("a retry is told, and the same call is not shown anew from its beginning", async () => {
+  test("a retry is reported, and the same call is not shown again from its start", async () => {
     const piece = (part: string): ModelEvent => ({ type: "tool_input", id: "call_1", name: "LS", text: part });
     const sent = await run([
       [
@@ -331,7 +331,7 @@ describe("failures", () => {
     ]);
   });
 
-  test("arguments that come anew after a retry are read from their beginning", () => {
+  test("arguments that restart after a retry are read from their start", () => {
     const event = { at: 1, sessionId: "s", messageId: "m", callId: "c", name: "LS" } as const;
     const failure = { code: "model_failed", message: "cut" } as const;
     const translator = fresh();

@@ -6,7 +6,7 @@ import { createStreamedCalls, objectInput } from "../../../../src/frontends/stre
 const inputs = (calls: StreamedCalls, ...parts: readonly string[]): object[] =>
   parts.flatMap((part) => calls.add("c", "Tool", part)).map(({ input }) => input);
 
-test("each argument is shown when it is complete, together with those before it", () => {
+test("shows each argument when it is complete, together with those before it", () => {
   const parts = ['{"a', '": "x,}\\"', '"', ', "b": [1, {"', 'c": 2}], "d": nul', "l", "}", " "];
   expect(inputs(createStreamedCalls(), ...parts)).toEqual([
     {},
@@ -16,7 +16,7 @@ test("each argument is shown when it is complete, together with those before it"
   ]);
 });
 
-test("a call that comes in one piece is shown empty and then whole", () => {
+test("shows a call that comes in one piece empty, and then complete", () => {
   expect(inputs(createStreamedCalls(), '{"a":1,"b":2}')).toEqual([{}, { a: 1, b: 2 }]);
 });
 
@@ -28,17 +28,17 @@ test.each([["{}"], [""], ["[1,2]"], ['"text"'], ["{a:1}"], ['{"a" 1,"b":2}'], ['
   },
 );
 
-test("what follows the arguments is not part of them", () => {
+test("text after the arguments is not part of them", () => {
   expect(inputs(createStreamedCalls(), '{"a":1}', '{"b":2}', ',"c":3}')).toEqual([{}, { a: 1 }]);
 });
 
-test("a name is just a name", () => {
+test("treats special names like any other", () => {
   const [, input = {}] = inputs(createStreamedCalls(), '{"__proto__":{"x":1},"constructor":2}');
   expect(JSON.stringify(input)).toBe('{"__proto__":{"x":1},"constructor":2}');
   expect(Object.getPrototypeOf(input)).toBe(Object.prototype);
 });
 
-test("any object, split anywhere, ends as itself and grows on its way there", () => {
+test("any object, split anywhere, ends as itself and only grows on the way", () => {
   const object = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), {
     minKeys: 1,
     maxKeys: 6,
@@ -58,7 +58,7 @@ test("any object, split anywhere, ends as itself and grows on its way there", ()
   );
 });
 
-test("it is known what was shown, and a restart does not show it again", () => {
+test("remembers what was shown, and a restart does not show it again", () => {
   const calls = createStreamedCalls();
   const use = (input: Record<string, unknown>, id = "c") => ({ type: "tool_use", id, name: "Tool", input }) as const;
   expect(calls.hasShown(use({}))).toBe(false);
@@ -74,7 +74,7 @@ test("it is known what was shown, and a restart does not show it again", () => {
   expect(inputs(calls, '{"a":1')).toEqual([{}]);
 });
 
-test("calls beside each other are told apart", () => {
+test("keeps parallel calls apart", () => {
   const calls = createStreamedCalls();
   const shown = [
     ...calls.add("c1", "A", '{"x":'),
@@ -90,7 +90,7 @@ test("calls beside each other are told apart", () => {
   ]);
 });
 
-test("thousands of arguments are not shown thousands of times", () => {
+test("does not show thousands of arguments thousands of times", () => {
   const calls = createStreamedCalls();
   const members = Array.from({ length: 20_000 }, (_, index) => `"k${index}":${index}`);
   let characters = 0;
@@ -103,7 +103,7 @@ test("thousands of arguments are not shown thousands of times", () => {
   expect(characters).toBeGreaterThan(100_000);
 });
 
-test("arguments that are too deep are not shown", () => {
+test("does not show too deep arguments", () => {
   const deep = `{"a":${"[".repeat(600)}${"]".repeat(600)},"b":1}`;
   expect(inputs(createStreamedCalls(), deep)).toEqual([{}]);
 });

@@ -105,7 +105,7 @@ describe("a history", () => {
     expect(history.map((message) => messageSchema.parse(message))).toEqual(history);
   });
 
-  test("is what was told while it came to be", async () => {
+  test("equals what was sent while it happened", async () => {
     let waiting: Promise<unknown> = Promise.resolve();
     const kit = createKit([
       calls(["LS", {}]),
@@ -128,7 +128,7 @@ describe("a history", () => {
   });
 });
 
-describe("details of a request", () => {
+describe("the details of a request", () => {
   const asked = (
     name: string,
     input: unknown,
@@ -152,7 +152,7 @@ describe("details of a request", () => {
   };
   const exec = { type: "exec", impactLevel: "low", riskLevelReason: "It reads." };
 
-  test("of a command whose programs are not known", () => {
+  test("of a command with unknown programs", () => {
     expect(asked("Execute", {}, { type: "command", command: "$X" })).toEqual({
       ...exec,
       fullCommand: "$X",
@@ -198,7 +198,7 @@ describe("details of a request", () => {
     ]);
   });
 
-  test("of edits have both texts where there are both", () => {
+  test("of edits have both texts if there are both", () => {
     const file = { filePath: "/ws/d/a.txt", fileName: "a.txt" };
     const preview = { type: "edit", path: "/ws/d/a.txt" } as const;
     expect(asked("Edit", {}, preview)).toEqual({ type: "edit", ...file });
@@ -267,7 +267,7 @@ describe("details of a request", () => {
     ["Odd", { a: "x".repeat(3_000) }, undefined, 'Odd {"a":"', 1_012],
     ["Grep", { pattern: "x".repeat(3_000), path: "l" }, ["/root/.ssh"], 'Grep /root/.ssh {"pattern":"', 1_030],
     ["Read", { file_path: "l", limit: 1 }, [`/${"x".repeat(3_000)}`], "Read /", 1_018],
-  ])("of %s are cut where all can see it, and paths are the last to go", (name, input, paths, start, more) => {
+  ])("of %s are cut visibly, and paths last", (name, input, paths, start, more) => {
     const preview = paths === undefined ? undefined : ({ type: "paths", paths } as const);
     const { fullCommand } = asked(name, input, preview) as { fullCommand: string };
     expect(fullCommand).toBe(`${start.padEnd(2_000, "x")}… (${more} more characters)`);
@@ -278,7 +278,7 @@ describe("details of a request", () => {
     expect(asked("Execute", {}, { type: "command", command })).toMatchObject({ fullCommand: command });
   });
 
-  test("have what shows nothing, or turns text around, written out", () => {
+  test("escape invisible characters and direction marks", () => {
     const path = "/ws/a\u202egpj.txt\u001b[2K";
     const shown = { filePath: "/ws/a\\u{202e}gpj.txt\\u{1b}[2K", fileName: "a\\u{202e}gpj.txt\\u{1b}[2K" };
     const read = asked(
@@ -323,7 +323,7 @@ describe("the end of a turn", () => {
   const failed = (code: ErrorCode, cause?: FailureCause) =>
     turnEndReason("failed", { code, message: "m", ...(cause === undefined ? {} : { cause }) });
 
-  test("has its word", () => {
+  test("has its reason", () => {
     const ends = [
       "completed",
       "planned",
@@ -352,7 +352,7 @@ describe("the end of a turn", () => {
     ]);
   });
 
-  test("of a failure says which", () => {
+  test("of a failure names it", () => {
     expect(failed("model_auth")).toBe("model_authentication_failed");
     expect(failed("model_bad_request")).toBe("model_request_rejected");
     expect(failed("model_overloaded", "rate_limited")).toBe("model_provider_unavailable");
@@ -363,7 +363,7 @@ describe("the end of a turn", () => {
     expect(failed("model_empty", "empty_response")).toBe("error");
   });
 
-  test("has a type of error that clients know", () => {
+  test("has an error type that clients know", () => {
     const typeOf = (code: ErrorCode, cause?: FailureCause) =>
       turnError("failed", { code, message: "m", ...(cause === undefined ? {} : { cause }) }, 0)?.errorType;
     expect(typeOf("model_failed", "network")).toBe("ConnectionError");

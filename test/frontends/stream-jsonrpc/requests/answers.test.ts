@@ -40,7 +40,7 @@ describe("permissions", () => {
     expect(answerOf(permission(), { result: { selectedOption } })).toEqual(answer);
   });
 
-  test("the key of the error may be there, with nothing in it", () => {
+  test("an empty error key is ignored", () => {
     const result = { selectedOption: "proceed_once" };
     expect(answerOf(permission(), { result, error: null })).toEqual({ kind: "allow" });
     expect(answerOf(permission(), { result, error: {} })).toEqual(cancel("the client answered with an error"));
@@ -56,7 +56,7 @@ describe("permissions", () => {
     [[low, medium, low], "medium impact commands (all commands that are reversible)"],
     [[{ ...low, impact: "high" }], "low impact commands (file edits and read-only commands)"],
     [[{ ...low, always: "high" }, medium], "high impact commands (all commands)"],
-  ])("always is offered with the highest level that it would give: %#", (decisions, what) => {
+  ])('"always" is offered with the highest level that it would give: %#', (decisions, what) => {
     const asked = permission(decisions);
     expect(permissionParams(asked, { knowsViolations: true }).options[1]).toEqual({
       label: `Yes, and always allow ${what}`,
@@ -67,7 +67,7 @@ describe("permissions", () => {
   });
 
   test.each<[Decision[]]>([[[decision]], [[medium, decision]]])(
-    "always is once where it is not offered, because it would not help with every call: %#",
+    '"always" is once if it is not offered, because it would not help every call: %#',
     (decisions) => {
       const asked = permission(decisions);
       expect(permissionParams(asked, { knowsViolations: true }).options.map(({ value }) => value)).toEqual([
@@ -101,7 +101,7 @@ test.each([
   expect(answerOf(plan, { result: { selectedOption } })).toEqual(answer);
 });
 
-test.each([permission(), plan, questions])("whatever cannot be understood is a no in words", (interaction) => {
+test.each([permission(), plan, questions])("anything unclear is a no with a message", (interaction) => {
   const notAnObject = cancel("the client's answer is not an object");
   for (const result of [undefined, null, 1, "proceed_once", [], true]) {
     expect(answerOf(interaction, { result })).toEqual(notAnObject);
@@ -120,7 +120,7 @@ test.each([permission(), plan, questions])("whatever cannot be understood is a n
   expect(long).toEqual(cancel(`the client answered with an error: ${"x".repeat(200)}`));
 });
 
-test("an answer has the option that says it", () => {
+test("an answer has the option that it chooses", () => {
   expect(
     (
       [

@@ -6,7 +6,7 @@ import type { SessionSettings } from "../../../../src/engine/settings.ts";
 import type { Played } from "./play.ts";
 import type { WatchedSession } from "./world.ts";
 
-/** What happens in a turn and never outside of one. */
+/** Events that occur only during a turn. */
 const ofTurns: ReadonlySet<EngineEvent["type"]> = new Set<EngineEvent["type"]>([
   "prompt.taken",
   "message.checkpoint",
@@ -25,7 +25,7 @@ const ofTurns: ReadonlySet<EngineEvent["type"]> = new Set<EngineEvent["type"]>([
   "tool.heartbeat",
 ]);
 
-/** What is broken in the events of the sessions, and in what was written of them. */
+/** Violations in the sessions' events, and in what was stored of them. */
 export function brokenEventRules(played: Played): string[] {
   return [
     ...played.sessions.flatMap((watched) => inOneSession(watched, played)),
@@ -43,10 +43,10 @@ function repeated(values: readonly string[]): string[] {
 
 interface Turn {
   readonly id: string;
-  /** Calls of the last reply that have no result yet, in its order. */
+  /** The last reply's calls without a result, in order. */
   open: string[];
   readonly started: Set<string>;
-  /** Those that began at settings that do not let them run. */
+  /** Calls that began at settings that do not allow them. */
   readonly forbidden: Map<string, string>;
   readonly allowed: Set<string>;
   readonly asked: Map<string, readonly string[]>;
@@ -92,7 +92,7 @@ function inOneSession(
       case "prompt.accepted":
         if (waiting.has(event.messageId)) say(`the prompt ${event.messageId} was accepted twice`);
         ended.delete(event.messageId);
-        // A session that is closed by somebody else keeps what came in the last moment for the next time.
+        // A session closed by another client keeps its last events for the next time.
         if (!promptsElsewhere.has(event.messageId)) waiting.add(event.messageId);
         break;
       case "prompt.discarded":
@@ -131,7 +131,7 @@ function inOneSession(
         const { callId } = event.result;
         const next = turn?.open.shift();
         if (next !== callId) say(`the result of ${callId} came where that of ${next} was due`);
-        // Settings that changed in the last moment are found out when a call has begun: it is turned down then.
+        // Settings that changed at the last moment are checked once a call has begun: it is refused then.
         if (event.result.status !== "refused" && turn?.forbidden.has(callId)) say(`${turn.forbidden.get(callId)}`);
         if (event.result.status === "ok" && turn?.started.has(callId) === false) {
           say(`${callId} has a good result and never ran`);
@@ -157,7 +157,7 @@ function inOneSession(
         break;
       }
       case "turn.ended":
-        // One whose beginning could not be written is told to have ended all the same.
+        // A call whose start could not be stored is still reported as ended.
         if (turn === undefined && !hasFailedWrites) say("a turn ended that had not begun");
         else if (turn !== undefined && turn.id !== event.turnId) say("another turn ended than had begun");
         if (!hasFailedWrites && turn !== undefined) {
@@ -183,12 +183,12 @@ function inOneSession(
   return broken;
 }
 
-/** As it is written: without what is not there. */
+/** As stored: without absent values. */
 function plain(event: EngineEvent | undefined): unknown {
   return event === undefined ? undefined : JSON.parse(JSON.stringify(event));
 }
 
-/** Of a session that was resumed: what its log had made of them. */
+/** For a resumed session: the state from its log. */
 function settingsBefore(log: readonly EngineEvent[], first: number): SessionSettings {
   let settings: SessionSettings = { modelId: "", reasoningEffort: "none", autonomy: "off", mode: "auto" };
   for (const event of log) {
@@ -200,7 +200,7 @@ function settingsBefore(log: readonly EngineEvent[], first: number): SessionSett
   return settings;
 }
 
-/** What these schedules call, by hand and not by the policy: it is what is looked at here. */
+/** The calls of these schedules, written by hand instead of by the policy, which is under test. */
 function runsUnasked(name: string, { autonomy, mode }: SessionSettings): boolean {
   if (name === "Execute") return mode === "auto" && autonomy === "high";
   if (name === "Create") return mode === "auto" && autonomy !== "off";

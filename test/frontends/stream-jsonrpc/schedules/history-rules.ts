@@ -5,7 +5,7 @@ import { chainOf, createToldHistory, loadedHistory } from "../connection/told-hi
 import type { Played } from "./play.ts";
 import { openedBy } from "./play.ts";
 
-/** Where what was told and what is loaded do not say the same. */
+/** Differences between notifications and the loaded history. */
 export function brokenHistoryRules({ clients, sent, reloaded, hasFailedWrites }: Played): string[] {
   const broken: string[] = [];
   const histories = new Map<string, ReturnType<typeof createToldHistory>>();
@@ -46,7 +46,7 @@ export function brokenHistoryRules({ clients, sent, reloaded, hasFailedWrites }:
   return broken;
 }
 
-/** Results do not say which message was before them. */
+/** Results do not name their parent. */
 function isChain(messages: readonly Link[], parents: readonly (string | undefined)[]): boolean {
   const chain = chainOf(messages);
   return parents.every((parent, index) => parent === undefined || parent === chain[index]);
@@ -56,7 +56,7 @@ function same(a: readonly Link[], b: readonly Link[]): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** A log that could not be written for a while may hold more than was told, as after a crash; never less. */
+/** A log that could not be written for a while can have more than was reported, as after a crash; never less. */
 function isPartOf(told: readonly Link[], loaded: readonly Link[]): boolean {
   let next = 0;
   for (const { id, content } of loaded) {

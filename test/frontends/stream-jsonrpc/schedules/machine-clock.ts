@@ -1,10 +1,10 @@
 import { vi } from "vitest";
 
-/** Replaces `performance.now`, by which long work decides when to yield, so that the load of the machine changes no schedule. */
+/** Replaces `performance.now`, by which long work decides when to yield, so that machine load changes no schedule. */
 export interface MachineClock {
   /** On a busy machine, long work yields to the event loop at every chance; otherwise it never does. */
   setBusy(isBusy: boolean): void;
-  /** Until everything waits for an answer, a time or a fault. Work that yields looks at the clock when it goes on. */
+  /** Until everything waits for an answer, a timer or a fault. Work that yields checks the clock when it continues. */
   untilStill(): Promise<void>;
   release(): void;
 }

@@ -18,29 +18,29 @@ export interface Asked {
   readonly params: unknown;
 }
 
-/** A moment in which nothing moves, for a client that reads and is in a session. */
+/** A moment of rest, with a client that reads and is in a session. */
 export interface Quiet {
-  /** So many lines had come. */
+  /** Number of lines so far. */
   readonly lines: number;
-  /** All that had happened in the session. */
+  /** All events of the session so far. */
   readonly events: readonly EngineEvent[];
   readonly isWorking: boolean;
-  /** Somebody or something is waited for: an answer, a time, what hangs. */
+  /** Something is awaited: an answer, a timer, a hanging model or command. */
   readonly isHeldUp: boolean;
 }
 
-/** One client of a schedule: what it asked for, and what it was sent. */
+/** One client of a schedule: its requests, and what it received. */
 export interface PlayedClient {
-  /** By ids that stand for one request only. */
+  /** By ids that represent one request only. */
   readonly asked: ReadonlyMap<string, Asked>;
-  /** Whose answers are to come: the id of each request, and `undefined` for what has none that can be read. */
+  /** The pending responses: each request's id, or `undefined` if none is readable. */
   readonly expected: readonly (string | undefined)[];
   readonly received: readonly Received[];
   readonly quiet: readonly Quiet[];
   readonly left: Leaving | undefined;
-  /** Everything that it could still be told has been told. */
+  /** Everything it could receive has been sent. */
   readonly isOver: boolean;
-  /** Sent when it was over. */
+  /** Sent after the end. */
   readonly late: readonly string[];
 }
 
@@ -51,19 +51,19 @@ export interface SentLine {
 
 export interface Played {
   readonly clients: readonly PlayedClient[];
-  /** What was sent to both, in the order in which it was. */
+  /** What was sent to both, in order. */
   readonly sent: readonly SentLine[];
   readonly sessions: readonly WatchedSession[];
   readonly logs: ReadonlyMap<string, readonly DurableEvent[]>;
-  /** What another process is answered that loads a session. */
+  /** What another process gets when it loads a session. */
   readonly reloaded: ReadonlyMap<string, Received>;
   readonly commands: readonly string[];
   /** Ids of the prompts that the second attachment sent first. */
   readonly promptsElsewhere: ReadonlySet<string>;
-  /** What the second attachment called its prompts. */
+  /** The second attachment's names for its prompts. */
   readonly namesElsewhere: readonly string[];
   readonly hasFailedWrites: boolean;
-  /** What went on when nobody was there any more. */
+  /** What continued without any client. */
   readonly afterwards: readonly string[];
 }
 
@@ -189,14 +189,14 @@ function createActor(who: Who, { later, maxWaiting }: Schedule, world: World, se
   return actor;
 }
 
-/** The session that a client is in by this answer. */
+/** The client's session after this response. */
 export function openedBy(asked: Asked | undefined, { result }: Received): string | undefined {
   if (asked?.method === "droid.initialize_session") return String(result?.sessionId);
   if (asked?.method !== "droid.load_session") return undefined;
   return (asked.params as { readonly sessionId: string }).sessionId;
 }
 
-/** As the program does it with its standard streams. */
+/** As the program does with its standard streams. */
 async function serveToTheEnd(connection: Connection, stopped: Promise<void>, close: () => void): Promise<void> {
   const run = connection.run();
   await Promise.race([run, stopped]);
@@ -279,7 +279,7 @@ function answer({ who, which, how, times }: Step & { do: "answer" }, actors: rea
   }
 }
 
-/** Whether anything still happens, or could. */
+/** Whether anything is still happening, or could. */
 async function workAfterwards(world: World): Promise<string[]> {
   const { kit, sessions, called } = world;
   const facts = async (): Promise<string> => {

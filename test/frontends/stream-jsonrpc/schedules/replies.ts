@@ -6,7 +6,7 @@ import { calls, info, says, usage } from "../../../fakes/kit.ts";
 import type { Signal } from "../connection/served.ts";
 import { untilAborted } from "../connection/served.ts";
 
-/** What a model does with one call, by name: a schedule can be read. */
+/** A model's behaviour in one call, by name, so that schedules are readable. */
 export const replyKinds = [
   "says words",
   "thinks and says words",
@@ -46,15 +46,15 @@ export interface PlannedReply {
   readonly pace: number;
 }
 
-/** What is done with a model or a command that hangs. */
+/** What happens to a hanging model or command. */
 export interface Hanging {
-  /** Given anew whenever those that hang are let go. */
+  /** Replaced whenever hanging ones are released. */
   now: Signal;
-  /** How many hang. */
+  /** Number of hanging ones. */
   count: number;
 }
 
-/** Until those that hang are let go, or `other` is there. */
+/** Until hanging ones are released, or `other` resolves. */
 export async function hangOn(hanging: Hanging, ...other: readonly Promise<void>[]): Promise<void> {
   hanging.count += 1;
   await Promise.race([hanging.now.come, ...other]);
@@ -77,7 +77,7 @@ const failsWith = (code: "model_failed" | "model_overloaded", retryable: boolean
 });
 const question = { questionnaire: "1. [question] Which?\n[option] this\n[option] that" };
 
-/** `nth` makes what is done unmistakable: nothing may be done twice. */
+/** `nth` makes every action unique, because nothing may be done twice. */
 function eventsOf(kind: ReplyKind, nth: number): readonly (ModelEvent | Hang | Throw)[] {
   const push = ["Execute", { command: `git push origin b${nth}` }] as const;
   const pushInput = JSON.stringify(push[1]);
@@ -167,7 +167,7 @@ export async function microtasks(count: number): Promise<void> {
   for (let n = 0; n < count; n += 1) await null;
 }
 
-/** Two models that give the replies in order, and words when there are none left, tried again as the real ones are. */
+/** Two models that give the replies in order, then text, with retries like real ones. */
 export function plannedModels(
   replies: readonly PlannedReply[],
   clock: () => FakeClock,
@@ -202,12 +202,12 @@ export function plannedModels(
   };
 }
 
-/** The kit makes the clock, and wants the models first. */
+/** The kit creates the clock, and needs the models first. */
 function lazyClock(clock: () => FakeClock) {
   return {
     now: () => clock().now(),
     monotonic: () => clock().monotonic(),
-    // A model hangs until it is aborted: nobody gives up on its silence here.
+    // A model hangs until it is aborted: silence limits are off here.
     after: (ms: number, callback: () => void, { background = false } = {}) =>
       background ? () => undefined : clock().after(ms, callback),
   };

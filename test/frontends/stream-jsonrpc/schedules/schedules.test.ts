@@ -11,7 +11,7 @@ import { brokenWireRules } from "./wire-rules.ts";
 import { type Loaded, loadOnce } from "./world.ts";
 
 const runs = isFullRun ? 10_000 : 60;
-/** With the seed, what the report of a failure names. */
+/** Besides the seed, what a failure report names. */
 const { TINMAN_TEST_PATH: path } = process.env;
 
 let loaded: Loaded;
@@ -27,7 +27,7 @@ const property = fc.asyncProperty(schedule, async (drawn: Schedule) => {
   if (broken.length > 0) throw new Error(`${broken.length} rule(s) broken:\n  ${broken.slice(0, 12).join("\n  ")}`);
 });
 
-/** Shrinks for a while only: a schedule that is nearly as short as it could be is as good. */
+/** Limits the time for shrinking: a nearly minimal schedule is good enough. */
 const shrinkingMs = 30_000;
 
 test(`${runs} random schedules keep every promise`, { timeout: 1_200_000 }, async () => {

@@ -2,11 +2,11 @@ import fc from "fast-check";
 import type { PlannedReply } from "./replies.ts";
 import { replyKinds } from "./replies.ts";
 
-/** Which client does it: the second is another connection to the same engine. */
+/** Which client acts: the second is another connection to the same engine. */
 export type Who = 0 | 1;
 
 export type Leaving =
-  /** It sends no more, and reads on. */
+  /** It sends no more, but keeps reading. */
   | "ends its input"
   /** It neither sends nor reads any more. */
   | "is gone"
@@ -30,9 +30,9 @@ export const answers = {
 } as const;
 
 export type Step =
-  /** `id`: one that others use, too; else one of its own. */
+  /** `id`: one that others use as well; default: a unique one. */
   | { readonly do: "ask"; readonly who: Who; readonly method: string; readonly params: unknown; readonly id?: string }
-  /** One of the sessions that are known by then, or one that is not. */
+  /** A session known by then, or an unknown one. */
   | { readonly do: "load"; readonly who: Who; readonly which: number | "the newest" }
   | { readonly do: "raw"; readonly who: Who; readonly line: string }
   | {
@@ -44,21 +44,21 @@ export type Step =
     }
   | { readonly do: "stop reading" | "read on"; readonly who: Who }
   | { readonly do: "leave"; readonly who: Who; readonly how: Leaving }
-  /** Somebody else at the engine, attached to the newest session. */
+  /** Another user of the engine, attached to the newest session. */
   | { readonly do: "attach"; readonly approve: boolean; readonly answer: boolean }
   | { readonly do: "second answers"; readonly yes: boolean }
   | { readonly do: "second prompts" | "second interrupts" | "second leaves" }
-  /** The same prompt under the same id as a client sends. */
+  /** The same prompt under the same id that a client sends. */
   | { readonly do: "second repeats"; readonly text: string; readonly messageId: string }
   | { readonly do: "go on" }
   | { readonly do: "store fails"; readonly writes: number }
   | { readonly do: "store hangs"; readonly after: number }
   | { readonly do: "time passes"; readonly ms: number }
-  /** 0: until nothing moves by itself. */
+  /** 0: until nothing moves on its own. */
   | { readonly do: "wait"; readonly microtasks: number };
 
 export interface Schedule {
-  /** Of the first client, as it begins; nothing: it opens no session by itself. */
+  /** The first client's first request; absent: it opens no session. */
   readonly level: string | undefined;
   /** Whether each client names its protocol. */
   readonly later: readonly [boolean, boolean];
@@ -66,7 +66,7 @@ export interface Schedule {
   readonly replies: readonly PlannedReply[];
   /** Microtasks that each write to the log takes, in turn. */
   readonly storePaces: readonly number[];
-  /** The log refuses records of more characters, as the real one does past 16 MiB. */
+  /** The log rejects larger records, as the real one does beyond 16 MiB. */
   readonly maxRecord: number;
   readonly steps: readonly Step[];
   readonly leaving: readonly [Leaving, Leaving];
@@ -87,7 +87,7 @@ function asks(method: string, ids: readonly (string | undefined)[], ...params: r
   });
 }
 
-/** What opens and closes sessions, or names a turn, has an id of its own: the rules go by it. */
+/** Requests that open or close sessions, or name a turn, have unique ids, because the rules refer to them. */
 const own = [undefined];
 const any = [undefined, undefined, undefined, "", "shared"];
 const start = { machineId: "m", cwd: "/ws" };
@@ -220,7 +220,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const storeFault = fc.record({ do: fc.constant("store fails" as const), writes: from(1, 1, 2) });
 
-/** A prompt, and what may come of it: most of what can go wrong needs that something goes on. */
+/** A prompt and its consequences, because most faults need something under way. */
 const scene: fc.Arbitrary<readonly Step[]> = fc
   .record({
     who,
@@ -236,7 +236,7 @@ const scene: fc.Arbitrary<readonly Step[]> = fc
     ...(isAnswered ? [{ ...answer, who }, after] : []),
   ]);
 
-/** A client sends a prompt, and somebody else the same one under the same id, before or behind it. */
+/** A client sends a prompt, and another attachment the same one under the same id, before or after it. */
 const doubled: fc.Arbitrary<readonly Step[]> = fc
   .record({ who, between: pause, isBehind: fc.boolean(), abilities: fc.boolean() })
   .map(({ who, between, isBehind, abilities }) => {
@@ -247,7 +247,7 @@ const doubled: fc.Arbitrary<readonly Step[]> = fc
     return [second, ...(isBehind ? [sent, between, repeated] : [repeated, between, sent])];
   });
 
-/** A fork, a fork of it, and a prompt there. */
+/** A fork, a fork of that, and a prompt there. */
 const forks: fc.Arbitrary<readonly Step[]> = fc
   .record({ who, depth: from(1, 2, 3), between: pause })
   .map(({ who, depth, between }) => [
@@ -274,7 +274,7 @@ const usual: fc.Arbitrary<readonly Step[]> = fc.oneof(
   { weight: 1, arbitrary: forks },
 );
 
-/** Most disks are in order; on the others something goes wrong now and then. */
+/** Most disks work; the others fail now and then. */
 const busySteps: fc.Arbitrary<readonly Step[]> = fc.oneof(
   { weight: 3, arbitrary: severalOf(usual) },
   {
@@ -287,7 +287,7 @@ const busySteps: fc.Arbitrary<readonly Step[]> = fc.oneof(
 
 const quiet: Step = { do: "wait", microtasks: 0 };
 
-/** Some leave in the middle of it, and some when nothing moves any more. */
+/** Some leave in the middle, and some when nothing moves any more. */
 const steps: fc.Arbitrary<readonly Step[]> = fc
   .tuple(busySteps, fc.boolean())
   .map(([busy, isQuietAtLast]) => (isQuietAtLast ? [...busy, quiet] : busy));
@@ -310,7 +310,7 @@ export const schedule: fc.Arbitrary<Schedule> = fc
   })
   .map((made) => ({ ...made, [fc.toStringMethod]: () => wordsOf(made) }));
 
-/** A schedule as somebody would tell it. */
+/** A schedule in words. */
 export function wordsOf({
   level,
   later,

@@ -4,7 +4,7 @@ import type { Notice, Received } from "../../../fakes/rpc/wire.ts";
 import { noticesIn } from "../../../fakes/rpc/wire.ts";
 import type { Played, PlayedClient, Quiet } from "./play.ts";
 
-/** What may come while no turn runs. */
+/** What can come while no turn runs. */
 const outsideOfTurns: ReadonlySet<string> = new Set([
   "settings_updated",
   "session_title_updated",
@@ -13,10 +13,10 @@ const outsideOfTurns: ReadonlySet<string> = new Set([
   "droid_working_state_changed",
 ]);
 
-/** And of a turn whose beginning could not be written: its end alone is told. */
+/** And for a turn whose start could not be written: only its end is sent. */
 const ofUnwrittenTurns: ReadonlySet<string> = new Set(["session_token_usage_changed", "error"]);
 
-/** What an event is told as, one line for each. */
+/** How events look on the wire, one line each. */
 const toldAs: { readonly [Type in EngineEvent["type"]]?: string } = {
   "prompt.taken": "create_message",
   "prompt.discarded": "queued_messages_discarded",
@@ -32,7 +32,7 @@ const boundsOfTurns: ReadonlySet<string> = new Set(["turn.started", "turn.ended"
 
 const opening = ["droid.initialize_session", "droid.load_session"];
 
-/** What is broken in the lines that each client was sent. */
+/** Violations in the lines that each client received. */
 export function brokenWireRules({ clients, sent, namesElsewhere, hasFailedWrites, afterwards }: Played): string[] {
   const repeated = repeatedNames(clients);
   return [
@@ -52,14 +52,14 @@ export function brokenWireRules({ clients, sent, namesElsewhere, hasFailedWrites
   ];
 }
 
-/** What was sent comes, whole and in order, as long as somebody reads. */
+/** What was sent arrives, complete and in order, as long as the client reads. */
 function brokenDelivery({ received, left }: PlayedClient, lines: readonly Received[]): string[] {
   const isWhole = left === "is gone" || received.length === lines.length;
   const isSame = received.every((line, index) => JSON.stringify(line) === JSON.stringify(lines[index]));
   return isWhole && isSame ? [] : ["what came is not what was sent"];
 }
 
-/** One answer for each request. Who is gone, or was stopped, may miss some, but gets none twice. */
+/** One response per request. A client that left or was stopped can miss some, but gets none twice. */
 function brokenAnswers({ expected, left }: PlayedClient, lines: readonly Received[]): string[] {
   const owed = countOf(expected.map(String));
   const given = countOf(lines.filter(({ type }) => type === "response").map((line) => String(answeredId(line))));
@@ -91,8 +91,8 @@ function repeatedNames(clients: readonly PlayedClient[]): ReadonlySet<string> {
 }
 
 /**
- * A client that names a turn, and is told that it was taken, hears of its end once; of one that is sent twice at most once.
- * Turns that were named elsewhere come on top.
+ * A client that names a turn whose prompt was taken gets its end once; if sent twice, at most once. Turns named
+ * elsewhere come on top.
  */
 function brokenNames(
   { asked }: PlayedClient,
@@ -121,10 +121,10 @@ function nameIn(params: unknown): string | undefined {
   return name === "" ? undefined : name;
 }
 
-/** When nothing moves, all that has happened has been told, and only what waits for something is not over. */
+/** At rest, everything that happened has been sent, and only what waits for something is unfinished. */
 function brokenQuiet({ events, isWorking, isHeldUp }: Quiet, told: readonly string[], state = "idle"): string[] {
   const owed = events.flatMap((event) => {
-    // Nothing came of an empty reply.
+    // An empty reply has no effect.
     if (event.type === "message.ended" && event.message.content.length === 0) return [];
     return toldAs[event.type] ?? [];
   });
@@ -141,7 +141,7 @@ function brokenQuiet({ events, isWorking, isHeldUp }: Quiet, told: readonly stri
   ];
 }
 
-/** Goes along with the lines of one client, and says where they cannot be what happened. */
+/** Follows one client's lines, and reports impossible ones. */
 function followLines({ asked, left, quiet }: PlayedClient, lines: readonly Received[], isFaulty: boolean): string[] {
   const broken: string[] = [];
   const announcements = announcementsIn(lines);
@@ -149,10 +149,10 @@ function followLines({ asked, left, quiet }: PlayedClient, lines: readonly Recei
   let state: string | undefined;
   let turn = newTurn();
   let isCompleted = false;
-  /** The name of a prompt that was dropped: its end must follow at once. */
+  /** The name of a dropped prompt: its end must follow at once. */
   let droppedName: string | undefined;
   const requestIds = new Set<string>();
-  /** Of this session, as `toldAs` has it. */
+  /** Events of this session, as in `toldAs`. */
   let told: string[] = [];
   const isWorking = (): boolean => state !== undefined && state !== "idle";
 
@@ -202,7 +202,7 @@ function followLines({ asked, left, quiet }: PlayedClient, lines: readonly Recei
   function follow(notice: Notice, say: (words: string) => void): void {
     const { type } = notice;
     if (type === "agent_turn_completed" && droppedName !== undefined) return;
-    // The end of a call that broke off while it was written is nothing that happened in the session.
+    // The end of a call that broke off while streaming is not an event of the session.
     const isCutCall = type === "tool_result" && String(notice.content).includes("broke off");
     if (!isCutCall) told.push(type.endsWith("_text_delta") ? "a piece of text" : type);
     if (type === "agent_turn_completed") {
@@ -236,7 +236,7 @@ function followLines({ asked, left, quiet }: PlayedClient, lines: readonly Recei
   return broken;
 }
 
-/** The places of what is said when a session is opened, and of the answer that ends it. */
+/** Positions of the messages sent while a session opens, and of the response that ends it. */
 function announcementsIn(lines: readonly Received[]): ReadonlySet<number> {
   const types = lines.map((line) => noticesIn([line])[0]?.type);
   const places = new Set<number>();
@@ -255,13 +255,13 @@ interface Block {
   readonly id?: string;
 }
 
-/** What a turn on the wire has begun and not finished. */
+/** What a turn has started on the wire and not finished. */
 function newTurn() {
   /** By message and block. */
   const streamed = new Map<string, Map<number, string>>();
   const complete = new Set<string>();
   let calls: string[] = [];
-  /** Calls that were announced and have no result yet. */
+  /** Announced calls without a result. */
   const announced = new Set<string>();
   const asked = new Map<string, string>();
 

@@ -21,7 +21,7 @@ import type { Hanging } from "./replies.ts";
 import { hangOn, microtasks, plannedModels } from "./replies.ts";
 import type { Schedule } from "./steps.ts";
 
-/** What all schedules share: loaded once, so that no schedule waits for the disk and each goes as it went before. */
+/** Shared by all schedules, and loaded once: no schedule waits for the disk, and each one is reproducible. */
 export interface Loaded {
   readonly tools: readonly Tool[];
   readonly policy: ReturnType<typeof createPermissionPolicy>;
@@ -39,7 +39,7 @@ export async function loadOnce(): Promise<Loaded> {
   return { tools: await Promise.all(tools), policy, machineClock: holdMachineClock() };
 }
 
-/** A session, and all that it told from its first moment in this process on. */
+/** A session, and everything it published in this process. */
 export interface WatchedSession {
   readonly session: Session;
   readonly events: readonly EngineEvent[];
@@ -47,7 +47,7 @@ export interface WatchedSession {
   isEntered: boolean;
 }
 
-/** The engine with its model, its disk and its machine, and what can go wrong with them. */
+/** The engine with its model, its disk and its machine, and their faults. */
 export interface World {
   readonly kit: Kit;
   readonly sessions: readonly WatchedSession[];
@@ -55,9 +55,9 @@ export interface World {
   /** Calls of the model. */
   readonly called: { readonly count: number };
   failWrites(count: number): void;
-  /** The write after so many others waits with what hangs. */
+  /** The write after this many others hangs. */
   hangWrite(after: number): void;
-  /** Writes that failed. */
+  /** Failed writes. */
   readonly failed: { readonly count: number };
   letGo(): void;
   untilStill(): Promise<void>;
@@ -105,7 +105,7 @@ export function createWorld(schedule: Schedule, { tools, policy, machineClock }:
   };
 }
 
-/** A store whose writes take a while, and fail or hang when they are told to. */
+/** A store whose writes take a while, and fail or hang on demand. */
 function createDisk(
   { storePaces: paces, maxRecord }: Pick<Schedule, "storePaces" | "maxRecord">,
   now: () => number,
@@ -152,7 +152,7 @@ function createDisk(
   };
 }
 
-/** Attaches to every session that the engine opens, before anybody else can. */
+/** Attaches to every session that the engine opens, before any client. */
 function watchSessions(engine: Engine): readonly WatchedSession[] {
   const sessions: WatchedSession[] = [];
   const watch = (session: Session): void => {
@@ -184,13 +184,13 @@ function watchSessions(engine: Engine): readonly WatchedSession[] {
   return sessions;
 }
 
-/** Somebody at the engine itself: attached like a client, and quicker than one. It comes when a client is there. */
+/** An attachment directly to the engine, faster than a client. It joins once a client is there. */
 export interface Second {
   /** Ids of the prompts that it sent first. */
   readonly prompts: ReadonlySet<string>;
   attach(abilities: { readonly approve: boolean; readonly answer: boolean }): void;
   answer(yes: boolean): void;
-  /** A prompt of its own, or one that a client sends as well. */
+  /** A prompt of its own, or one that a client also sends. */
   prompt(repeated?: { readonly text: string; readonly messageId: string }): void;
   interrupt(): void;
   leave(): void;
@@ -227,7 +227,7 @@ export function createSecond(sessions: readonly WatchedSession[]): Second {
       if (handle !== undefined && handle.isRepeated !== true) prompts.add(handle.messageId);
     },
     interrupt() {
-      // A write may fail, and whoever interrupts hears of it.
+      // A write can fail, and the interrupting caller gets the error.
       here?.session.interrupt().catch(() => undefined);
     },
   };

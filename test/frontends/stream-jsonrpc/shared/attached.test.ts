@@ -21,7 +21,7 @@ const turn = [
 ];
 
 describe("several connections in one session", () => {
-  test("all see what one of them asks, and what comes of it", async () => {
+  test("all see a request to one of them, and its outcome", async () => {
     const { begin, attach, kit } = share([says("hello"), says("again")]);
     const first = await begin();
     const others = [await attach(first.sessionId), await attach(first.sessionId)];
@@ -79,7 +79,7 @@ describe("several connections in one session", () => {
     expect(kit.host.commands.map(({ command }) => command)).toEqual(["git push"]);
   });
 
-  test("an answer of one that does not want to be asked counts for nobody", async () => {
+  test("an answer of a client that does not want to be asked does not count", async () => {
     const { begin, connect, kit } = share([push, says("pushed")]);
     const first = await begin();
     const other = connect();
@@ -94,8 +94,8 @@ describe("several connections in one session", () => {
   });
 });
 
-describe("a connection that comes in the middle", () => {
-  test("of a text is told what came, and what follows makes the whole", async () => {
+describe("a connection that joins in the middle", () => {
+  test("of a text gets the text so far, and the rest completes it", async () => {
     const go = createSignal();
     const before: ModelEvent[] = [
       { type: "thinking", text: "hm " },
@@ -131,7 +131,7 @@ describe("a connection that comes in the middle", () => {
     expect(only(other, "agent_turn_completed")).toEqual(only(first, "agent_turn_completed"));
   });
 
-  test("of a call's arguments is told the call when it is whole", async () => {
+  test("of a call's arguments gets the call once it is complete", async () => {
     const go = createSignal();
     const part = (text: string): ModelEvent => ({ type: "tool_input", id: "call_1", name: "Read", text });
     const whole = '{"a":{"b":1},"file_path":"/ws/readme.md"}';
@@ -152,7 +152,7 @@ describe("a connection that comes in the middle", () => {
     expect(inputs).toEqual([{ file_path: "/ws/readme.md" }]);
   });
 
-  test("of a request can answer it, and knows what waits", async () => {
+  test("of a request can answer it, and knows the waiting prompts", async () => {
     const { begin, attach } = share([push, says("pushed"), says("next")]);
     const first = await begin();
     await first.say("go", { messageId: "m1" });
@@ -212,7 +212,7 @@ describe("a connection that comes in the middle", () => {
     expect(added.map((notice) => notice?.requestId)).toEqual([undefined, "r2"]);
   });
 
-  test("in the other dialect sees the same session in its own words", async () => {
+  test("in the other dialect sees the same session in its own vocabulary", async () => {
     const { begin, attach } = share([says("hello")]);
     const first = await begin();
     const other = await attach(first.sessionId, { later: false });

@@ -6,7 +6,7 @@ import { errorOf, load, only, share } from "./sharing.ts";
 const states = (client: Parameters<typeof only>[0]) =>
   only(client, "droid_working_state_changed").map(({ newState }) => newState);
 
-test("a session is compacted on request: both clients are told, and both still have the whole history", async () => {
+test("compacts a session on request: both clients are notified, and both keep the whole history", async () => {
   const go = createSignal();
   const summary = says("It is about greetings.");
   const { begin, attach, connect, kit } = share([says("hello"), waitsBetween([], go.come, summary), says("fine")]);
@@ -62,7 +62,7 @@ test("a session is compacted on request: both clients are told, and both still h
   expect(kit.requests[2]?.messages).toHaveLength(2);
 });
 
-test("when a session is compacted can be set, and taken back", async () => {
+test("the compaction threshold can be set and reset", async () => {
   const { begin, pool } = share([]);
   const { client, sessionId } = await begin();
   const change = (params: object) => client.request("droid.update_session_settings", params);

@@ -8,8 +8,8 @@ import { errorOf, idleMs, load, only, share, textOf } from "./sharing.ts";
 const push = calls(["Execute", { command: "git push" }]);
 const once = { selectedOption: "proceed_once" };
 
-describe("a connection that is gone", () => {
-  test("leaves its turn to run, and finds what came of it", async () => {
+describe("a lost connection", () => {
+  test("leaves its turn running, and finds the result later", async () => {
     const go = createSignal();
     const { begin, attach, pool, kit } = share([
       waitsBetween([{ type: "text", text: "one " }], go.come, [{ type: "text", text: "two" }, ...end]),
@@ -27,14 +27,14 @@ describe("a connection that is gone", () => {
     expect([textOf(back), only(back, "agent_turn_completed")[0]?.reason]).toEqual(["one two", "completed"]);
     back.cut();
     await back.over;
-    // For the session to be closed, and for the client to be missed no more.
+    // Until the session is closed, and the client is no longer missed.
     await until(() => kit.clock.waiting === 2);
     const again = await attach(first.sessionId);
     expect([again.loaded.isAgentLoopInProgress, again.loaded.session.messages.length]).toEqual([false, 2]);
     expect(kit.clock.waiting).toBe(0);
   });
 
-  test("is still asked when it comes back soon, and is answered for when it does not", async () => {
+  test("is still asked if it returns soon, and counts as no otherwise", async () => {
     const [go, again] = [createSignal(), createSignal()];
     const { begin, attach, kit } = share([
       waitsBetween([], go.come, push),
@@ -65,7 +65,7 @@ describe("a connection that is gone", () => {
     expect(kit.host.commands).toHaveLength(1);
   });
 
-  test("leaves open what it was asked, for whoever comes", async () => {
+  test("leaves its open requests to other clients", async () => {
     const { begin, attach, pool, kit } = share([push, says("pushed")]);
     const first = await begin();
     await first.say("go");
@@ -83,7 +83,7 @@ describe("a connection that is gone", () => {
     expect(kit.host.commands).toHaveLength(1);
   });
 
-  test("gives the session up after a while, and what is asked then is no yes", async () => {
+  test("gives the session up after a while, and later requests count as no", async () => {
     const { begin, attach, pool, kit } = share([push, says("never")]);
     const first = await begin();
     await first.say("go");
@@ -98,7 +98,7 @@ describe("a connection that is gone", () => {
     expect(back.loaded).not.toHaveProperty("pendingPermissions");
   });
 
-  test("frees the others, whom it held up because it did not read", async () => {
+  test("frees the others, whom it held up by not reading", async () => {
     const count = 5_000;
     let made = 0;
     async function* reply(): AsyncGenerator<ModelEvent> {
@@ -124,7 +124,7 @@ describe("a connection that is gone", () => {
 });
 
 describe("a client that closes the session", () => {
-  test("only leaves it, while others work with it", async () => {
+  test("only leaves it while others work with it", async () => {
     const go = createSignal();
     const { begin, attach } = share([waitsBetween([], go.come, says("done"))]);
     const first = await begin();
@@ -138,7 +138,7 @@ describe("a client that closes the session", () => {
     expect([textOf(other), first.client.mark]).toEqual(["done", from]);
   });
 
-  test("ends it when nobody else does", async () => {
+  test("ends it if it is the last one", async () => {
     const { begin, attach, pool } = share([hangsAfter({ type: "text", text: "well" }), says("again")]);
     const first = await begin();
     const other = await attach(first.sessionId);
@@ -155,7 +155,7 @@ describe("a client that closes the session", () => {
     await first.client.waitFor(() => only(first, "agent_turn_completed").length === 2);
   });
 
-  test("and one that goes to another session, leaves it running", async () => {
+  test("by switching to another one leaves it running", async () => {
     const go = createSignal();
     const { begin, attach, pool } = share([waitsBetween([], go.come, says("done")), says("other")]);
     const first = await begin();
@@ -174,7 +174,7 @@ describe("a client that closes the session", () => {
   });
 });
 
-test("who interrupts the turn and goes to another session hears no more of the first", async () => {
+test("a client that interrupts and switches sessions gets nothing more of the first", async () => {
   const go = createSignal();
   async function* slowToStop(_: unknown, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     yield { type: "text", text: "well" };
@@ -194,7 +194,7 @@ test("who interrupts the turn and goes to another session hears no more of the f
   expect(storyOf(first.client.received.slice(from))).toEqual(["result r5"]);
 });
 
-test("a session that was ended for everybody can be loaded again", async () => {
+test("a session that was ended for all can be loaded again", async () => {
   const { begin, pool } = share([says("hello")]);
   const first = await begin();
   await first.say("go");
@@ -205,7 +205,7 @@ test("a session that was ended for everybody can be loaded again", async () => {
   expect((await first.client.request("droid.rename_session", { title: "x" })).result).toEqual({ success: true });
 });
 
-test("tool filters are the session's: who names some changes them for all, and who names none leaves them", async () => {
+test("tool filters belong to the session: naming some changes them for all, naming none keeps them", async () => {
   const { begin, attach, connect, kit } = share([says("one"), says("two")]);
   const first = await begin();
   const naming = connect();

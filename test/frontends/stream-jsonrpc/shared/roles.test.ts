@@ -6,20 +6,17 @@ import { errorOf, idleMs, load, only, share, textOf } from "./sharing.ts";
 const push = calls(["Execute", { command: "git push" }]);
 const once = { selectedOption: "proceed_once" };
 
-test.each([true, false])(
-  "a refusal names what was asked for and the role it needs (later dialect: %s)",
-  async (later) => {
-    const { connect } = share([]);
-    const answer = await connect({ later }).init({ skipPermissionsUnsafe: true });
-    const words = "skipPermissionsUnsafe needs the role admin; this token has user.";
-    expect(errorOf(answer)).toEqual([-32602, words]);
-    const viewer = connect({ later, role: "viewer" });
-    const refused = "droid.initialize_session needs the role admin or user; this token has viewer.";
-    expect(errorOf(await viewer.init())).toEqual([-32602, refused]);
-    const unknown = await viewer.client.request("droid.nothing", {});
-    expect(unknown.error?.message).not.toContain("viewer");
-  },
-);
+test.each([true, false])("a refusal names the request and the role it needs (later dialect: %s)", async (later) => {
+  const { connect } = share([]);
+  const answer = await connect({ later }).init({ skipPermissionsUnsafe: true });
+  const words = "skipPermissionsUnsafe needs the role admin; this token has user.";
+  expect(errorOf(answer)).toEqual([-32602, words]);
+  const viewer = connect({ later, role: "viewer" });
+  const refused = "droid.initialize_session needs the role admin or user; this token has viewer.";
+  expect(errorOf(await viewer.init())).toEqual([-32602, refused]);
+  const unknown = await viewer.client.request("droid.nothing", {});
+  expect(unknown.error?.message).not.toContain("viewer");
+});
 
 describe("a viewer", () => {
   test("sees everything, and changes nothing", async () => {
@@ -49,7 +46,7 @@ describe("a viewer", () => {
     expect((await viewer.client.request("droid.get_context_stats", {})).result).toMatchObject({ limit: 200_000 });
   });
 
-  test("is nobody who could be asked, and ends nothing when it closes the session", async () => {
+  test("cannot be asked, and ends nothing by closing the session", async () => {
     const go = createSignal();
     const { begin, attach, pool, kit } = share([waitsBetween([], go.come, push), says("never")]);
     const first = await begin();
@@ -68,8 +65,8 @@ describe("a viewer", () => {
   });
 });
 
-describe("whose a session is", () => {
-  test("it is the one's who began it, and so are its forks; nobody else finds them", async () => {
+describe("ownership", () => {
+  test("a session and its forks belong to its creator; other users cannot find them", async () => {
     const { begin, connect, attach, pool } = share([says("hello")]);
     const ann = await begin();
     await ann.say("go");
@@ -88,12 +85,12 @@ describe("whose a session is", () => {
     expect(pool.get(fork)?.settings.owner).toBe("ann");
     await pool.end(ann.sessionId);
     expect(errorOf(await bob.client.request("droid.load_session", { sessionId: ann.sessionId }))[0]).toBe(-32004);
-    // Refused, and still in the session that it was in.
+    // Rejected, and still in its previous session.
     expect((await bob.client.request("droid.rename_session", { title: "Bob's" })).result).toEqual({ success: true });
     expect((await load(ann, ann.sessionId)).session.messages).toHaveLength(2);
   });
 
-  test("a name that is taken tells nobody whose it is", async () => {
+  test("a taken id does not reveal its owner", async () => {
     const { begin, connect } = share([]);
     const { sessionId } = await begin();
     const answer = await connect({ user: "bob" }).init({ sessionId });

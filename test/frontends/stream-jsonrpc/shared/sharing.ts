@@ -20,9 +20,9 @@ export interface Sharing {
   readonly pool: SessionPool;
   /** Another connection. */
   connect(client?: Client): Served;
-  /** One that has begun a session. */
+  /** A connection that has started a session. */
   begin(client?: Client): Promise<Served & { readonly sessionId: string }>;
-  /** One that works with a session that is there. */
+  /** A connection that uses an existing session. */
   attach(sessionId: string, client?: Client): Promise<Served & { readonly loaded: Loaded }>;
 }
 
@@ -51,7 +51,7 @@ const usual: AccessOptions = {
   limits: { openSessions: 2_000, sessionsPerMinute: 1_200, messagesPerMinute: 6_000 },
 };
 
-/** Connections to the same sessions, as a server has them. */
+/** Connections that share sessions, as in a server. */
 export function share(
   replies: readonly FakeReply[],
   options: KitOptions & { readonly access?: Partial<AccessOptions> } = {},
@@ -90,7 +90,7 @@ export function only(served: Served, type: string): readonly Notice[] {
   return noticesIn(served.client.received).filter((notice) => notice.type === type);
 }
 
-/** The text that deltas make. */
+/** The text of joined deltas. */
 export function textOf(served: Served, type = "assistant_text_delta"): string {
   return only(served, type)
     .map(({ textDelta }) => textDelta)
