@@ -70,10 +70,7 @@ export const userConfigSchema = z.strictObject({
     })
     .optional()
     .describe("Command rules."),
-  sandbox: z
-    .preprocess(wholeSandbox, sandbox)
-    .optional()
-    .describe("Containment of commands; a string sets the mode."),
+  sandbox: z.preprocess(wholeSandbox, sandbox).optional().describe("Containment of commands; a string sets the mode."),
   serve: serveSchema.optional().describe("Access and limits of tinman serve."),
   interactive: interactiveSchema.optional().describe("Sessions over its WebSocket API."),
 });
