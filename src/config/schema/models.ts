@@ -9,7 +9,7 @@ const thinkingFields = ["reasoning", "reasoning_content", "none"] as const;
 const text = z.string().min(1);
 const tokens = z.number().int().positive();
 const price = z.number().nonnegative();
-const variable = "${NAME} is replaced by that environment variable";
+const variable = `\${NAME} is replaced by that environment variable`;
 const seconds = z.number().positive().max(86_400);
 
 const timeouts = z

@@ -7,6 +7,7 @@ const walls: Containment = {
   caches: [],
   outputs: [],
   kept: ["/project/.git"],
+  barred: [],
   hidden: ["/home/u/.ssh"],
   shown: [],
   network: "session",

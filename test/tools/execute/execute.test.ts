@@ -225,6 +225,7 @@ describe("Execute in the sandbox", () => {
     caches: [],
     outputs: [],
     kept: [],
+    barred: [],
     hidden: ["/home/u/.ssh"],
     shown: [],
     network: "session",
