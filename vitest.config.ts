@@ -14,7 +14,7 @@ export default defineConfig({
     // Needs a program that is no dependency: see CONTRIBUTING.md.
     exclude: process.env.TINMAN_TEST_ACPX ? [] : ["test/frontends/acp/acpx.test.ts"],
     globalSetup: ["test/build-once.ts"],
-    setupFiles: ["test/no-warnings.ts"],
+    setupFiles: ["test/no-warnings.ts", "test/without-sandbox.ts"],
     // The SDK runs on our streams here as it does in the bundle.
     server: { deps: { inline: [/@ai-sdk/, /eventsource-parser/] } },
     pool: "forks",

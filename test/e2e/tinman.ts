@@ -43,7 +43,13 @@ export async function createBench(): Promise<Bench> {
   const [home, cwd, bin] = [join(root, "home"), join(root, "project"), join(root, "bin")];
   for (const folder of [home, cwd, bin]) await mkdir(folder);
   await writeFile(join(bin, "tinman"), `#!/bin/sh\nexec "${process.execPath}" "${mainFile}" "$@"\n`, { mode: 0o755 });
-  const env = { PATH: `${bin}:${process.env.PATH}`, HOME: home, LANG: "C.UTF-8", GIT_CONFIG_NOSYSTEM: "1" };
+  const env = {
+    PATH: `${bin}:${process.env.PATH}`,
+    HOME: home,
+    LANG: "C.UTF-8",
+    GIT_CONFIG_NOSYSTEM: "1",
+    TINMAN_SANDBOX: process.env.TINMAN_SANDBOX,
+  };
   let scripts = 0;
 
   const file = async (path: string, text: string): Promise<string> => {
