@@ -3,6 +3,7 @@ import type { Failure } from "./errors.ts";
 import type { DurableEvent } from "./event.ts";
 import type { Files } from "./files.ts";
 import type { Message, Proof, StopReason, Usage } from "./message.ts";
+import type { PdfPart } from "./pdf-part.ts";
 import type { Lookup, ProtectedPaths } from "./permission.ts";
 import type { Autonomy, Mode, ReasoningEffort, RunOptions } from "./settings.ts";
 
@@ -305,23 +306,6 @@ export interface Web {
     signal: AbortSignal,
   ): Promise<WebPage>;
 }
-
-/** The parts of a PDF: `opened`, its pages in order, and if it was not read to its end, the reason. */
-export type PdfPart =
-  | { readonly type: "opened"; readonly pages: number }
-  | {
-      readonly type: "page";
-      /** Empty if the PDF has none. */
-      readonly text: string;
-      /** Text up to here is incomplete, because it needs a character map that is not in the file. */
-      readonly lacksTables: boolean;
-    }
-  /** Last: the rest is malformed, or the PDF needs a password. */
-  | { readonly type: "failed"; readonly encrypted: boolean; readonly message: string }
-  /** Last: the rest exceeds a limit. */
-  | { readonly type: "exceeded"; readonly bound: PdfBound; readonly limit: number };
-
-export type PdfBound = "milliseconds" | "memoryBytes" | "textBytes";
 
 /** Finds other paths that lead to protected places. Starts nothing, changes nothing, and never rejects. */
 export interface Guards {

@@ -1,4 +1,4 @@
-import type { PdfPart } from "../engine/ports.ts";
+import type { PdfPart } from "../engine/pdf-part.ts";
 import { errorMessage } from "../text/values.ts";
 import { openPdfReader, type PdfReader } from "./library.ts";
 

@@ -1,8 +1,5 @@
 import { deferred } from "../../async/promises.ts";
-import { callableTools } from "../calls/client-tools.ts";
-import { decisionPlaces } from "../calls/evidence.ts";
 import { SessionSandbox, seemsContained } from "../calls/session-sandbox.ts";
-import { runCalls } from "../calls/tool-calls.ts";
 import { Briefing } from "../context/briefing.ts";
 import type { ContextUse } from "../context/budget.ts";
 import { chosenModel } from "../context/request.ts";
@@ -23,6 +20,7 @@ import { Interactions } from "./interactions.ts";
 import { ModelView } from "./model-view.ts";
 import type { QueuedPrompt } from "./prompt-queue.ts";
 import { leftoverPrompt, notRun, PromptQueue, shortTitle, sizeOf, titleFrom } from "./prompt-queue.ts";
+import { ReplyCalls } from "./reply-calls.ts";
 import { type PromptHandle, type PromptOptions, SentPrompts } from "./sent-prompts.ts";
 import { SessionPast } from "./session-past.ts";
 import { SessionTools } from "./session-tools.ts";
@@ -41,8 +39,7 @@ export class Session {
   private readonly modelView: ModelView;
   private readonly queue: PromptQueue;
   private readonly sent: SentPrompts;
-  private readonly sandbox: SessionSandbox;
-  private callsRun = false;
+  private readonly replyCalls: ReplyCalls;
   private isNamed: boolean;
   private live: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
   private closed = false;
@@ -65,7 +62,6 @@ export class Session {
     this.run = run;
     this.queue = new PromptQueue(run.maxWaiting);
     this.sent = new SentPrompts(state, parts.ids);
-    this.sandbox = new SessionSandbox(parts, () => this.id);
     this.audience = new Audience(parts.clock, parts.observe);
     this.journal = new Journal({ state, log, clock: parts.clock, publish: (event) => this.audience.publish(event) });
     this.journal.owe(owed);
@@ -82,6 +78,8 @@ export class Session {
     this.isNamed = state.title !== "" || state.messages.length > 0;
     this.tools = new SessionTools(parts.tools, state.settings, run, (tool) => parts.toolSchema(tool));
     this.modelView = new ModelView(parts, { journal: this.journal, briefing: this.briefing, tools: this.tools, run });
+    const { journal, briefing, interactions, tools } = this;
+    this.replyCalls = new ReplyCalls({ parts, journal, run, briefing, interactions, tools });
     for (const messageId of state.waiting.keys()) this.queue.add(leftoverPrompt(messageId));
   }
 
@@ -210,7 +208,7 @@ export class Session {
     if (repeated !== undefined) return repeated;
     const messageId = this.sent.idFor(options.messageId);
     const { promise: ended, resolve: settle } = deferred<TurnOutcome>();
-    const joins = options.joins === true && this.callsRun;
+    const joins = options.joins === true && this.replyCalls.areRunning;
     const own = { messageId, limits: options.limits ?? {}, size: sizeOf(content) };
     const entry = { ...own, leftover: false, joins, stored: false, settle };
     const accepted = this.accept(entry, content).then(() => ({ messageId }));
@@ -275,7 +273,7 @@ export class Session {
     for (const entry of this.queue.drop()) entry.settle(notRun());
     this.live?.abort.abort(cause);
     await this.live?.done;
-    await this.sandbox.close();
+    await this.replyCalls.close();
     await this.journal.catchUp();
     await this.journal.emit({ type: "session.closed" });
     this.audience.close();
@@ -336,42 +334,7 @@ export class Session {
         taken.push(...joining);
         return joining.map((entry) => entry.messageId);
       },
-      runCalls: (calls, offered, isCut) =>
-        this.whileCallsRun(async () => {
-          const rules = await this.briefing.rules();
-          const tools = callableTools(offered.tools, calls, this.settings, this.run);
-          const places = await decisionPlaces(parts, journal.state, this.briefing.isHere);
-          const containing = await this.sandbox.situation(calls, tools);
-          return runCalls(calls, {
-            sessionId: this.id,
-            cwd: this.cwd,
-            messageId: parts.ids.next(),
-            tools,
-            isThere: (tool) => this.tools.isThere(tool),
-            isCut,
-            host: parts.host,
-            clock: parts.clock,
-            policy: parts.policy,
-            interactions: this.interactions,
-            seenFiles: journal.state.seenFiles,
-            signal,
-            onDenied: this.run.onDenied ?? "stop",
-            decisionContext: (tool) => ({
-              tool,
-              autonomy: this.settings.autonomy,
-              mode: this.settings.mode,
-              cwd: this.cwd,
-              ...places,
-              ...containing,
-              approver: this.interactions.canAsk("permission"),
-              unsafe: this.run.unsafe ?? false,
-              rules,
-              enabledTools: this.run.enabledTools ?? [],
-            }),
-            emit: (body) => journal.emit(body),
-            briefing: this.briefing,
-          });
-        }),
+      runCalls: (calls, offered, isCut) => this.replyCalls.run(calls, offered.tools, isCut, signal),
       reminders: async () => {
         await this.briefing.tellUnaskedModel(() => this.model());
         return this.briefing.reminders();
@@ -395,14 +358,5 @@ export class Session {
       this.journal.emit({ type: "session.titled", title: titleFrom(content) }).catch(() => undefined);
     }
     await Promise.all([taken, this.briefing.heard(content)]);
-  }
-
-  private async whileCallsRun<T>(run: () => Promise<T>): Promise<T> {
-    this.callsRun = true;
-    try {
-      return await run();
-    } finally {
-      this.callsRun = false;
-    }
   }
 }

@@ -1,4 +1,4 @@
-import type { Denial } from "../calls/tool-calls.ts";
+import type { Denial } from "../calls/ask-for-calls.ts";
 import type { Failure } from "../errors.ts";
 import type { EndReason } from "../event.ts";
 import type { ToolResultBlock, Usage } from "../message.ts";

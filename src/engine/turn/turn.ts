@@ -1,5 +1,6 @@
+import type { Denial } from "../calls/ask-for-calls.ts";
 import { isAlias, normaliseCalls } from "../calls/normalise.ts";
-import type { CallsOutcome, Denial } from "../calls/tool-calls.ts";
+import type { CallsOutcome } from "../calls/tool-calls.ts";
 import { budgetOf, fitsWindow } from "../context/budget.ts";
 import { Compactor, type CompactorParts } from "../context/compactor.ts";
 import { buildRequest, chosenModel } from "../context/request.ts";

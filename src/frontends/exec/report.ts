@@ -1,4 +1,4 @@
-import type { Denial } from "../../engine/calls/tool-calls.ts";
+import type { Denial } from "../../engine/calls/ask-for-calls.ts";
 import type { Failure } from "../../engine/errors.ts";
 import { noUsage, type Usage } from "../../engine/message.ts";
 import { runFailure } from "../../engine/turn/run-failure.ts";

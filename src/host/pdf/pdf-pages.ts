@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Host, PdfBound, PdfPart } from "../../engine/ports.ts";
+import type { PdfBound, PdfPart } from "../../engine/pdf-part.ts";
+import type { Host } from "../../engine/ports.ts";
 import { residentBytes } from "../processes/resident-memory.ts";
 import { createTurns } from "./mutex.ts";
 import { partsOf } from "./pdf-parts.ts";

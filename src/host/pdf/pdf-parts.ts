@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import type { PdfPart } from "../../engine/ports.ts";
+import type { PdfPart } from "../../engine/pdf-part.ts";
 import { textStart } from "../../text/text-cut.ts";
 import { fieldsOf, parsedJson } from "../../text/values.ts";
 

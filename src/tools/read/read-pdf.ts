@@ -1,4 +1,5 @@
-import type { Host, PdfPart } from "../../engine/ports.ts";
+import type { PdfPart } from "../../engine/pdf-part.ts";
+import type { Host } from "../../engine/ports.ts";
 import { readWhole } from "../text-file.ts";
 import { sizeWords } from "./size-words.ts";
 

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import type { PdfPart } from "../../../src/engine/ports.ts";
+import type { PdfPart } from "../../../src/engine/pdf-part.ts";
 import { createPdfPages, type PdfPagesOptions } from "../../../src/host/pdf/pdf-pages.ts";
 import { isFullRun } from "../../full-run.ts";
 import { busyPdf, drawn, packedStream, pagesPdf, vastPagePdf, vastTablePdf } from "../../tools/pdf-file.ts";

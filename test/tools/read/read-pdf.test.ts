@@ -1,6 +1,7 @@
 import { deflateSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import type { Host, PdfPart } from "../../../src/engine/ports.ts";
+import type { PdfPart } from "../../../src/engine/pdf-part.ts";
+import type { Host } from "../../../src/engine/ports.ts";
 import { readTool } from "../../../src/tools/read/read.ts";
 import { sizeWords } from "../../../src/tools/read/size-words.ts";
 import { createMemoryHost } from "../../fakes/memory-host.ts";
