@@ -155,6 +155,10 @@ export function createHostSandbox(): HostSandbox {
       let starting = attempt();
       for (let tries = 1; tries < launcherTries; tries += 1) starting = starting.catch(attempt);
       const background = await starting;
+      if (sessions.get(contained.sessionId) !== session) {
+        await background.end();
+        throw new Error("The session has ended.");
+      }
       session.backgrounds.add(background);
       background.over.then(() => session.backgrounds.delete(background)).catch(() => undefined);
       return { pid: background.pid };
