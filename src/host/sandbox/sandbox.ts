@@ -82,7 +82,8 @@ export function createHostSandbox(): HostSandbox {
     if (bwrap === undefined || nsenter === undefined || setsid === undefined || mount === undefined) return;
     if ((await spaceOf(session)) !== undefined) return;
     session.space = createSessionSpace({ bwrap, nsenter, setsid, mount });
-    await session.space;
+    // Without it, the command still is contained, alone.
+    await session.space.catch(() => undefined);
   }
 
   async function start(

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import type { Containment } from "../../../src/engine/containment.ts";
 import type { CommandResult, CommandSpec } from "../../../src/engine/ports.ts";
 import { createProcesses } from "../../../src/host/processes/processes.ts";
@@ -16,6 +17,18 @@ export async function canContain(): Promise<boolean> {
     said = true;
   }
   return status.works;
+}
+
+/** For each file of tests, where commands cannot be contained. */
+export function testRefusal(): void {
+  test("a command that cannot be contained does not run", async () => {
+    const world = await createWorld("refused");
+    onTestFinished(world.end);
+    const result = await world.run("echo ran");
+    expect(result.end).toEqual({ type: "unstartable", message: expect.stringContaining("could not be contained") });
+    expect(result.head).toBe("");
+    await expect(world.startBackground("echo ran")).rejects.toThrow("could not be contained");
+  });
 }
 
 export interface World {

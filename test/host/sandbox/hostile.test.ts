@@ -6,7 +6,7 @@ import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { longNap, processesWith } from "../support.ts";
-import { canContain, createWorld, type World } from "./contained.ts";
+import { canContain, createWorld, testRefusal, type World } from "./contained.ts";
 
 const isRoot = process.getuid?.() === 0;
 
@@ -155,4 +155,6 @@ if (await canContain()) {
     expect(contained).toMatchObject({ end: { type: "exit", code: 0 }, head: expect.stringContaining("done") });
     expect(processesWith(nap)).toEqual([]);
   });
+} else {
+  testRefusal();
 }

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { bundleForChild } from "../../fakes/bundle-for-child.ts";
 import { isFullRun } from "../../full-run.ts";
 import { eventually, longNap, processesWith, saying } from "../support.ts";
-import { canContain, createWorld } from "./contained.ts";
+import { canContain, createWorld, testRefusal } from "./contained.ts";
 
 const nobody = 65534;
 let folder = "";
@@ -156,4 +156,6 @@ if (await canContain()) {
     expect(world.sandbox.hasServers(world.sessionId)).toBe(false);
     await expect(readdir(world.sandbox.tempOf(world.sessionId))).rejects.toThrow("ENOENT");
   });
+} else {
+  testRefusal();
 }
