@@ -181,7 +181,7 @@ if (!works) {
       expect(processesWith(nap)).toEqual([]);
       const after = { descriptors: openDescriptors(), mounts: mountCount(), names: readdirSync(world.workspace) };
       expect(after).toEqual(before);
-    });
+    }, 180_000);
   });
 
   test("a session's temp folder is private, and another user's in its place is refused", async () => {
