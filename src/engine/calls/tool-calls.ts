@@ -2,19 +2,11 @@ import { createPace } from "../../async/pace.ts";
 import { errorMessage } from "../../text/values.ts";
 import type { EventBody } from "../event.ts";
 import type { ToolCallBlock, ToolResultBlock } from "../message.ts";
-import type {
-  Access,
-  AccessClass,
-  Decision,
-  DecisionContext,
-  PermissionPolicy,
-  Preview,
-  Ruling,
-} from "../permission.ts";
+import type { Access, DecisionContext, PermissionPolicy, Preview } from "../permission.ts";
 import type { Clock, Host } from "../ports.ts";
 import type { Interactions } from "../session/interactions.ts";
 import type { Mode } from "../settings.ts";
-import { failed, type Tool, type ToolBody, type ToolOutput, type ToolScope } from "../tool.ts";
+import { failed, type Tool, type ToolOutput, type ToolScope } from "../tool.ts";
 import {
   askForThose,
   type Denial,

@@ -1,5 +1,5 @@
 import { deferred } from "../../async/promises.ts";
-import { SessionSandbox, seemsContained } from "../calls/session-sandbox.ts";
+import { seemsContained } from "../calls/session-sandbox.ts";
 import { Briefing } from "../context/briefing.ts";
 import type { ContextUse } from "../context/budget.ts";
 import { chosenModel } from "../context/request.ts";
