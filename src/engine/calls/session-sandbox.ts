@@ -1,8 +1,10 @@
 import type { SandboxOptions } from "../containment.ts";
 import type { EngineParts } from "../engine-parts.ts";
+import type { SessionState } from "../log/history.ts";
 import type { ToolCallBlock } from "../message.ts";
 import type { DecisionContext } from "../permission.ts";
 import type { Host } from "../ports.ts";
+import type { Autonomy, RunOptions, SessionSettings } from "../settings.ts";
 import type { Tool } from "../tool.ts";
 
 type Containing = Pick<DecisionContext, "sandbox" | "noSandbox">;
@@ -10,12 +12,20 @@ type Containing = Pick<DecisionContext, "sandbox" | "noSandbox">;
 /** The sandbox of one session's commands. */
 export class SessionSandbox {
   private readonly parts: Pick<EngineParts, "host" | "sandbox">;
-  private readonly id: () => string;
+  private readonly state: Pick<SessionState, "id">;
+  private readonly run: RunOptions;
   private isUsed = false;
 
-  constructor(parts: Pick<EngineParts, "host" | "sandbox">, id: () => string) {
+  constructor(parts: Pick<EngineParts, "host" | "sandbox">, state: Pick<SessionState, "id">, run: RunOptions) {
     this.parts = parts;
-    this.id = id;
+    this.state = state;
+    this.run = run;
+  }
+
+  /** Whether commands run in it with these settings, as far as is known; `undefined` without a sandbox. */
+  contains({ autonomy, clientRunsTools }: SessionSettings): boolean | undefined {
+    if (this.run.unsafe === true || clientRunsTools === true) return undefined;
+    return seemsContained(this.parts, autonomy);
   }
 
   /** What decisions about these calls depend on. The first command probes the sandbox. */
@@ -24,13 +34,13 @@ export class SessionSandbox {
     tools: ReadonlyMap<string, Tool>,
   ): Promise<Containing> {
     if (!calls.some(({ name }) => tools.get(name)?.kind === "execute")) return {};
-    const containing = await containingFor(this.parts, this.id());
+    const containing = await containingFor(this.parts, this.state.id);
     this.isUsed ||= containing.sandbox !== undefined;
     return containing;
   }
 
   async close(): Promise<void> {
-    if (this.isUsed) await this.parts.host.sandbox.endSession(this.id());
+    if (this.isUsed) await this.parts.host.sandbox.endSession(this.state.id);
   }
 }
 
@@ -54,7 +64,11 @@ export function containedFor(
   return { isRequired: mode === "required", temp: sandbox.tempOf(sessionId), hasServers, network, writable };
 }
 
-/** Whether the model is told that its commands are contained. Runs nothing. */
-export function seemsContained({ host, sandbox }: Pick<EngineParts, "host" | "sandbox">): boolean {
-  return sandbox !== undefined && sandbox.mode !== "off" && host.sandbox.seemsToWork();
+/** Whether commands at a level are contained; `undefined` without a sandbox. A guess that runs nothing. */
+export function seemsContained(
+  { host, sandbox }: Pick<EngineParts, "host" | "sandbox">,
+  autonomy: Autonomy,
+): boolean | undefined {
+  if (sandbox === undefined || sandbox.mode === "off" || !host.sandbox.seemsToWork()) return undefined;
+  return sandbox.mode === "required" || autonomy !== "high";
 }

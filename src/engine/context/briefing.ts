@@ -107,7 +107,7 @@ export class Briefing {
   private permissions(): string | undefined {
     const { settings, cwd } = this.journal.state;
     const { autonomy, mode } = settings;
-    const contained = seemsContained(this.parts);
+    const contained = seemsContained(this.parts, autonomy) === true;
     return this.parts.context.permissions?.({ ...this.run, autonomy, mode, cwd, contained, canAsk: this.canAsk() });
   }
 

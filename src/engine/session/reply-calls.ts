@@ -1,6 +1,6 @@
 import { callableTools } from "../calls/client-tools.ts";
 import { decisionPlaces } from "../calls/evidence.ts";
-import { SessionSandbox } from "../calls/session-sandbox.ts";
+import type { SessionSandbox } from "../calls/session-sandbox.ts";
 import { type CallsOutcome, runCalls } from "../calls/tool-calls.ts";
 import type { Briefing } from "../context/briefing.ts";
 import type { EngineParts } from "../engine-parts.ts";
@@ -18,17 +18,16 @@ interface Around {
   readonly briefing: Briefing;
   readonly interactions: Interactions;
   readonly tools: SessionTools;
+  readonly sandbox: SessionSandbox;
 }
 
 /** Runs the tool calls of a session's replies. */
 export class ReplyCalls {
   private readonly around: Around;
-  private readonly sandbox: SessionSandbox;
   private running = false;
 
   constructor(around: Around) {
     this.around = around;
-    this.sandbox = new SessionSandbox(around.parts, () => around.journal.state.id);
   }
 
   get areRunning(): boolean {
@@ -52,7 +51,7 @@ export class ReplyCalls {
 
   /** Ends what its commands left running. */
   async close(): Promise<void> {
-    await this.sandbox.close();
+    await this.around.sandbox.close();
   }
 
   private async runNow(
@@ -66,7 +65,7 @@ export class ReplyCalls {
     const rules = await briefing.rules();
     const tools = callableTools(offered, calls, state.settings, run);
     const places = await decisionPlaces(parts, state, briefing.isHere);
-    const containing = await this.sandbox.situation(calls, tools);
+    const containing = await this.around.sandbox.situation(calls, tools);
     return runCalls(calls, {
       sessionId: state.id,
       cwd: state.cwd,

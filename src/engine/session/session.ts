@@ -1,5 +1,5 @@
 import { deferred } from "../../async/promises.ts";
-import { seemsContained } from "../calls/session-sandbox.ts";
+import { SessionSandbox } from "../calls/session-sandbox.ts";
 import { Briefing } from "../context/briefing.ts";
 import type { ContextUse } from "../context/budget.ts";
 import { chosenModel } from "../context/request.ts";
@@ -39,6 +39,7 @@ export class Session {
   private readonly modelView: ModelView;
   private readonly queue: PromptQueue;
   private readonly sent: SentPrompts;
+  readonly sandbox: SessionSandbox;
   private readonly replyCalls: ReplyCalls;
   private isNamed: boolean;
   private live: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
@@ -62,6 +63,7 @@ export class Session {
     this.run = run;
     this.queue = new PromptQueue(run.maxWaiting);
     this.sent = new SentPrompts(state, parts.ids);
+    this.sandbox = new SessionSandbox(parts, state, run);
     this.audience = new Audience(parts.clock, parts.observe);
     this.journal = new Journal({ state, log, clock: parts.clock, publish: (event) => this.audience.publish(event) });
     this.journal.owe(owed);
@@ -78,8 +80,8 @@ export class Session {
     this.isNamed = state.title !== "" || state.messages.length > 0;
     this.tools = new SessionTools(parts.tools, state.settings, run, (tool) => parts.toolSchema(tool));
     this.modelView = new ModelView(parts, { journal: this.journal, briefing: this.briefing, tools: this.tools, run });
-    const { journal, briefing, interactions, tools } = this;
-    this.replyCalls = new ReplyCalls({ parts, journal, run, briefing, interactions, tools });
+    const { journal, briefing, interactions, tools, sandbox } = this;
+    this.replyCalls = new ReplyCalls({ parts, journal, run, briefing, interactions, tools, sandbox });
     for (const messageId of state.waiting.keys()) this.queue.add(leftoverPrompt(messageId));
   }
 
@@ -251,11 +253,6 @@ export class Session {
     const changed = Object.entries(changes).filter(([key, value]) => !isSure || (value ?? undefined) !== current[key]);
     if (changed.length === 0) return;
     await this.journal.emit({ type: "session.updated", changes: Object.fromEntries(changed) });
-  }
-
-  /** A guess, without running anything. */
-  get isContained(): boolean {
-    return seemsContained(this.parts) && this.run.unsafe !== true && this.settings.clientRunsTools !== true;
   }
 
   /** Sets the title. */

@@ -49,7 +49,6 @@ export class LiveSession {
   /** The session as of the lines sent so far. A slow reader is behind. */
   readonly told: SessionState;
   private readonly parts: Parts;
-  private readonly isContained: boolean;
   private readonly shownFilters: SessionFilters;
   private readonly attachment: Attachment;
   private readonly translator: Translator;
@@ -107,7 +106,6 @@ export class LiveSession {
     const { held, dialect, knowsViolations } = parts;
     const { session, canAnswer, goesOn } = held;
     this.session = session;
-    this.isContained = session.isContained;
     this.shownFilters = filtersOf(session);
     this.mcpServers = parts.mcpServers;
     this.told = session.snapshot();
@@ -115,7 +113,7 @@ export class LiveSession {
     this.translator = createTranslator({
       dialect,
       knowsViolations,
-      isContained: this.isContained,
+      contains: (settings) => session.sandbox.contains(settings),
       sessionId: session.id,
       settings: session.settings,
       filters: () => this.filters,
@@ -149,7 +147,7 @@ export class LiveSession {
 
   /** Settings as this client sees them. */
   shown(settings: SessionSettings): WireSettings {
-    return wireSettings(settings, this.dialect, this.filters, this.isContained);
+    return wireSettings(settings, this.dialect, this.filters, this.session.sandbox.contains(settings));
   }
 
   get filters(): ToolFilters {

@@ -37,7 +37,7 @@ export const laterSettings = z.strictObject({
   sandbox: z
     .strictObject({ enabled: z.boolean(), mode: z.literal("per-command") })
     .optional()
-    .describe("Present if commands run in a sandbox."),
+    .describe("Present if commands can run in a sandbox here: whether they do at this level."),
 });
 
 export const settings = z.union([earlySettings, laterSettings]);

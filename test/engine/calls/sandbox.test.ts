@@ -12,7 +12,7 @@ const execute = (command: string, more: object = {}) => ["Execute", { command, .
 /** Runs the calls, and answers every request for permission with yes. */
 async function ran(wanted: readonly (readonly [string, unknown])[], options: Partial<typeof settings> = {}) {
   const kit = createKit([calls(...wanted), says("done")], { sandbox: auto });
-  const session = await kit.open(options);
+  const session = await kit.open({ autonomy: "medium", ...options });
   const attachment = session.attach({ approve: true, answer: true, onDetach: "cancel" });
   const asked: Interaction[] = [];
   const answering = (async () => {
@@ -110,7 +110,6 @@ describe("a required sandbox that does not work", () => {
   test("does not matter to sessions whose tools the client runs", async () => {
     const { engine } = createKit([], withRequired());
     const session = await engine.create({ id: "c", cwd: "/ws", settings: { ...settings, clientRunsTools: true } });
-    expect(session.isContained).toBe(false);
     await session.close();
   });
 });
@@ -119,7 +118,20 @@ test("a required sandbox and a run that never asks exclude each other", async ()
   const { engine } = createKit([], { sandbox: required });
   const create = (run: RunOptions) => engine.create({ cwd: "/ws", settings, run });
   await expect(create({ unsafe: true })).rejects.toMatchObject({ code: "usage" });
-  const session = await create({});
-  expect(session.isContained).toBe(true);
-  await session.close();
+  await (await create({})).close();
+});
+
+test("clients are told whether commands are contained at a level, but nothing where that does not matter", async () => {
+  const contains = async (sandbox: KitOptions["sandbox"], run: RunOptions = {}, more: Partial<typeof settings> = {}) => {
+    const { engine } = createKit([], sandbox === undefined ? {} : { sandbox });
+    const session = await engine.create({ cwd: "/ws", settings: { ...settings, ...more }, run });
+    return [session.sandbox.contains({ ...settings, autonomy: "medium" }), session.sandbox.contains(session.settings)];
+  };
+  expect([
+    await contains(auto),
+    await contains(required),
+    await contains(undefined),
+    await contains({ ...auto, mode: "off" }),
+    await contains(auto, { unsafe: true }),
+  ]).toEqual([[true, false], [true, true], [undefined, undefined], [undefined, undefined], [undefined, undefined]]);
 });

@@ -28,7 +28,7 @@ export function wireSettings(
   settings: SessionSettings,
   dialect: Dialect,
   filters: ToolFilters = {},
-  isContained = false,
+  isContained?: boolean,
 ): WireSettings {
   return dialect === "early" ? earlySettings(settings) : laterSettings(settings, filters, isContained);
 }
@@ -42,7 +42,7 @@ function earlySettings(settings: SessionSettings): EarlySettings {
   };
 }
 
-function laterSettings(settings: SessionSettings, filters: ToolFilters, isContained: boolean): LaterSettings {
+function laterSettings(settings: SessionSettings, filters: ToolFilters, isContained?: boolean): LaterSettings {
   const { modelId, reasoningEffort, mode, autonomy, specModelId, specReasoningEffort, ...others } = settings;
   const { systemPrompt, appendSystemPrompt: append, tags, ...hidden } = others;
   const { isModelNamed: _named, owner: _owner, userId: _user, clientTools: _tools, ...more } = hidden;
@@ -62,7 +62,7 @@ function laterSettings(settings: SessionSettings, filters: ToolFilters, isContai
     ...(prompt === undefined ? {} : { systemPrompt: prompt }),
     ...(tags === undefined ? {} : { tags: tags.map(wireTag) }),
     ...filtersIn(filters),
-    ...(isContained ? { sandbox: { enabled: true, mode: "per-command" } } : {}),
+    ...(isContained === undefined ? {} : { sandbox: { enabled: isContained, mode: "per-command" } }),
   };
 }
 

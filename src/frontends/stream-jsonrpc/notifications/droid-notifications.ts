@@ -27,7 +27,8 @@ interface WaitingPrompt {
 export interface TranslatorStart {
   readonly dialect: Dialect;
   readonly knowsViolations?: boolean;
-  readonly isContained?: boolean;
+  /** Whether commands run in a sandbox with these settings; absent or `undefined` without one. */
+  contains?(settings: SessionSettings): boolean | undefined;
   readonly sessionId: string;
   readonly settings: SessionSettings;
   filters?(): ToolFilters;
@@ -54,7 +55,7 @@ export function createTranslator(start: TranslatorStart) {
   const prompts = new Map<string, WaitingPrompt>(start.waiting.map((prompt) => [prompt.messageId, prompt]));
   const reply = createStreamedReply(outbox);
   let { settings, lastMessageId, usage } = start;
-  const shown = (): WireSettings => wireSettings(settings, dialect, start.filters?.(), start.isContained);
+  const shown = (): WireSettings => wireSettings(settings, dialect, start.filters?.(), start.contains?.(settings));
   let toldSettings = JSON.stringify(shown());
   let { turnId } = start;
   /** A prompt that joins a turn under way does not rename it. */

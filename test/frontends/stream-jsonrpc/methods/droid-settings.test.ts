@@ -86,6 +86,7 @@ describe("sent settings", () => {
       ...wireSettings(plain, "later"),
       sandbox: { enabled: true, mode: "per-command" },
     });
+    expect(wireSettings(plain, "later", {}, false)).toMatchObject({ sandbox: { enabled: false, mode: "per-command" } });
     expect(wireSettings(plain, "early", {}, true)).toEqual(wireSettings(plain, "early"));
   });
 
