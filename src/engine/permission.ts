@@ -1,5 +1,5 @@
 import type { Containment, SandboxOptions } from "./containment.ts";
-import type { Autonomy, Mode } from "./settings.ts";
+import type { Autonomy, Mode, RunOptions } from "./settings.ts";
 
 /** What a call would do, as the policy sees it. Paths are canonical: absolute, with symbolic links resolved. */
 export type Access =
@@ -328,4 +328,15 @@ export interface FileChange {
   readonly change: "add" | "update" | "delete";
   readonly oldContent?: string;
   readonly newContent?: string;
+}
+
+/** What the model is told about permissions. */
+export interface PermissionSituation extends Pick<RunOptions, "unsafe" | "onDenied"> {
+  readonly autonomy: Autonomy;
+  readonly mode: Mode;
+  readonly cwd: string;
+  /** An attached client can grant permission. */
+  readonly canAsk: boolean;
+  /** Commands run in a sandbox. */
+  readonly contained: boolean;
 }

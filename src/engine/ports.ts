@@ -4,8 +4,8 @@ import type { DurableEvent } from "./event.ts";
 import type { Files } from "./files.ts";
 import type { Message, Proof, StopReason, Usage } from "./message.ts";
 import type { PdfPart } from "./pdf-part.ts";
-import type { Lookup, ProtectedPaths } from "./permission.ts";
-import type { Autonomy, Mode, ReasoningEffort, RunOptions } from "./settings.ts";
+import type { Lookup, PermissionSituation, ProtectedPaths } from "./permission.ts";
+import type { Mode, ReasoningEffort } from "./settings.ts";
 
 /* ------------------------------------------------------------------ models */
 
@@ -357,16 +357,6 @@ export interface ContextSource {
   below?(cwd: string, path: string): Promise<readonly string[]>;
   /** What the model can do unasked, what needs permission, and who can grant it. Its first line never changes. */
   permissions?(situation: PermissionSituation): string;
-}
-
-export interface PermissionSituation extends Pick<RunOptions, "unsafe" | "onDenied"> {
-  readonly autonomy: Autonomy;
-  readonly mode: Mode;
-  readonly cwd: string;
-  /** An attached client can grant permission. */
-  readonly canAsk: boolean;
-  /** Commands run in a sandbox. */
-  readonly contained: boolean;
 }
 
 /* --------------------------------------------------------------- time, ids */

@@ -1,4 +1,4 @@
-import type { PermissionSituation } from "../engine/ports.ts";
+import type { PermissionSituation } from "../engine/permission.ts";
 import { type Autonomy, autonomyLevels, isAbove } from "../engine/settings.ts";
 
 /** What calls of each class are, by the lowest level that runs them unasked. */

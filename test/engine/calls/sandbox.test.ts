@@ -122,7 +122,11 @@ test("a required sandbox and a run that never asks exclude each other", async ()
 });
 
 test("clients are told whether commands are contained at a level, but nothing where that does not matter", async () => {
-  const contains = async (sandbox: KitOptions["sandbox"], run: RunOptions = {}, more: Partial<typeof settings> = {}) => {
+  const contains = async (
+    sandbox: KitOptions["sandbox"],
+    run: RunOptions = {},
+    more: Partial<typeof settings> = {},
+  ) => {
     const { engine } = createKit([], sandbox === undefined ? {} : { sandbox });
     const session = await engine.create({ cwd: "/ws", settings: { ...settings, ...more }, run });
     return [session.sandbox.contains({ ...settings, autonomy: "medium" }), session.sandbox.contains(session.settings)];
@@ -133,5 +137,11 @@ test("clients are told whether commands are contained at a level, but nothing wh
     await contains(undefined),
     await contains({ ...auto, mode: "off" }),
     await contains(auto, { unsafe: true }),
-  ]).toEqual([[true, false], [true, true], [undefined, undefined], [undefined, undefined], [undefined, undefined]]);
+  ]).toEqual([
+    [true, false],
+    [true, true],
+    [undefined, undefined],
+    [undefined, undefined],
+    [undefined, undefined],
+  ]);
 });
