@@ -7,8 +7,8 @@ import { startLines } from "./line-client.mjs";
  */
 
 /**
- * Starts the agent. `ready` is how many milliseconds passed from the start to the answer to `initialize`, `open` from there
- * to that of `session/new`.
+ * Starts the agent. `ready`: milliseconds until the response to `initialize`. `open`: from there to that of
+ * `session/new`.
  * @param {Server} server
  */
 export async function startAgent(server) {
@@ -33,7 +33,7 @@ export async function startAgent(server) {
     const readyAt = await request("initialize", { protocolVersion: 1, clientCapabilities: {} });
     return {
       ready: readyAt - lines.startedAt,
-      /** A session, and how long it took. */
+      /** A session, and the time to open it. */
       async open() {
         const askedAt = performance.now();
         return (await request("session/new", { cwd: server.cwd, mcpServers: [] })) - askedAt;

@@ -9,8 +9,8 @@ import { startSession } from "./rpc-client.mjs";
 import { configureModels, keyVariable, withModelServer } from "./with-model-server.mjs";
 
 /**
- * What an editor waits for: until the agent has said hello, until a session is open, and from a prompt to its first words,
- * beside the program that only passes on what the model says. The adapter stands before a process of our own.
+ * How long an editor waits: for `initialize`, for a session, and from a prompt to its first words, compared with a
+ * program that only forwards the model's reply. The adapter drives our own program.
  */
 
 const { check, program, pairs = 20 } = options();
@@ -113,7 +113,7 @@ async function measureStarts(agents, folder) {
 }
 
 /**
- * Turns of all programs in turn, in processes that are new each round. The first turns warm up.
+ * Turns of all programs alternately, in new processes each round. The first turns warm up.
  * @param {import("./line-client.mjs").Server} floor
  * @param {readonly import("./line-client.mjs").Server[]} agents
  */

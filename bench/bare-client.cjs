@@ -1,8 +1,8 @@
 const { request } = require("node:http");
 
 /**
- * The least that a program can do to ask a model, in one file without anything of ours.
- * `node bare-client.cjs <port> <wire> <model>` prints the answer as it comes.
+ * A minimal model client in one file, without our code.
+ * `node bare-client.cjs <port> <wire> <model>` prints the reply as it arrives.
  *
  * @typedef {{ path(model: string): string, body: object, textOf(event: any): string | undefined }} Wire
  */
@@ -32,13 +32,13 @@ const wires = {
 };
 
 /**
- * One request, and the text of each event of its answer as it comes.
+ * One request, with the text of each event as it arrives.
  * @param {{ port: string, wire: string, model: string, onText(text: string): void }} given
  * @returns {Promise<void>}
  */
 function ask({ port, wire, model, onText }) {
   const known = wires[wire];
-  if (known === undefined) throw new Error(`There is no wire ${wire}.`);
+  if (known === undefined) throw new Error(`Unknown wire "${wire}".`);
   const { path, body, textOf } = known;
   const headers = { "content-type": "application/json" };
   return new Promise((resolve, reject) => {

@@ -4,8 +4,8 @@ import { z } from "zod";
 import { loadBundled } from "./bundle.mjs";
 
 /**
- * The engine in this process, with the real store and permission policy, a model that costs next to nothing and a tool
- * that does nothing: what is left is the engine's own work.
+ * The engine in this process, with the real store and policy, but an instant model and an empty tool, so that only the
+ * engine's own work counts.
  *
  * @typedef {import("../src/engine/session/session.ts").Session} Session
  * @typedef {import("../src/engine/engine-parts.ts").EngineParts} EngineParts
@@ -34,7 +34,7 @@ async function loadEngine(folder) {
   };
 }
 
-/** Every prompt, answer and result of the benchmark has this length. */
+/** The text of every prompt, reply and result in the benchmark. */
 const filler = "The quick brown fox jumps over the lazy dog and looks around. ".repeat(2).trim();
 
 const usage = { input: 100, output: 50, cacheRead: 0, cacheWrite: 0, thinking: 0 };
@@ -82,7 +82,7 @@ const note = {
 /** @type {import("../src/engine/settings.ts").SessionSettings} */
 const settings = { modelId: "offline", reasoningEffort: "none", autonomy: "off", mode: "auto" };
 
-/** A machine on which every path is what it says, and that is asked nothing else. */
+/** A machine on which every path resolves to itself, without other features. */
 function quietHost() {
   const nothing = { closed: [], kept: [], programs: [], links: [] };
   const asked = {
@@ -131,7 +131,7 @@ export async function benchEngine(folder, home, contextWindow = 100_000_000) {
     newSession: (cwd) => engine.create({ cwd, settings }),
 
     /**
-     * One whole turn: prompt, model call, tool call, model call.
+     * One complete turn: prompt, model call, tool call, model call.
      * @param {Session} session
      */
     async driveTurn(session) {
@@ -140,7 +140,7 @@ export async function benchEngine(folder, home, contextWindow = 100_000_000) {
     },
 
     /**
-     * What the turn loop does to get from the history to a request, and nothing else.
+     * Only the turn loop's steps from the history to a request.
      * @param {Session} session
      */
     buildRequest(session) {

@@ -4,13 +4,13 @@ import { loadBundled } from "./bundle.mjs";
 import { benchEngine } from "./engine.mjs";
 import { inFreshPlace, interleaved, judge, options, pairwise, printTable, show, spread, wallTime } from "./measure.mjs";
 
-/** Does a long session cost more per turn than a short one, and does a long log take long to open? */
+/** Measures whether a long session costs more per turn, and how long a long log takes to open. */
 
 const { check, program, pairs = 20 } = options();
 const early = { from: 20, to: 30 };
 const late = { from: 490, to: 500 };
 const repetitions = 15;
-/** Windows of many turns, since only some of them compact. */
+/** Ranges of many turns, because only some of them compact. */
 const compacted = { window: 20_000, early: { from: 201, to: 400 }, late: { from: 801, to: 1_000 }, repetitions: 3 };
 const requestsPerTurn = 2;
 
@@ -19,7 +19,7 @@ await inFreshPlace(async (place) => {
   mkdirSync(bundle);
   const engine = await benchEngine(bundle, join(place.folder, "home"));
 
-  // The first session only warms the code up. Without it the early turns would be slow, and the late ones look good.
+  // The first session only warms up the code. Otherwise the early turns would be slow, and the late ones look good.
   await costsOfSession();
   /** @type {Awaited<ReturnType<typeof costsOfSession>>[]} */
   const costs = [];
@@ -123,7 +123,7 @@ await inFreshPlace(async (place) => {
   }
 
   /**
-   * What a turn's requests cost to build, from the history as it stands.
+   * The cost of building a turn's requests from the current history.
    * @param {import("./engine.mjs").Session} session
    */
   function requestCost(session) {
@@ -143,7 +143,7 @@ await inFreshPlace(async (place) => {
 });
 
 /**
- * Some servers give every call the same id, and each must be told apart: twice the calls should cost twice as much.
+ * Some servers give every call the same id, which must be made unique: twice the calls should cost twice as much.
  * @param {string} folder for the bundle
  */
 async function costsOfCallIds(folder) {

@@ -15,7 +15,7 @@ import {
 } from "./measure.mjs";
 import { configureModels, keyVariable, wires, withModelServer } from "./with-model-server.mjs";
 
-/** What a run with a model of a server costs, against the least that a program can do to get the same answer. */
+/** The cost of a run against a model server, relative to a minimal client. */
 
 const { check, program, pairs = 30 } = options();
 if (!(pairs >= 20)) throw new Error("--pairs must be 20 or more");
@@ -33,7 +33,7 @@ await inFreshPlace((fresh) =>
     const [floor, own] = commands;
     if (floor === undefined || own === undefined) throw new Error("nothing to measure");
     const inFreshHome = { ...own, name: "tinman exec, fresh home" };
-    // For orientation: what this costs with another Node than the one of the build.
+    // Without a target: the cost with another Node than the build's.
     const bare = join(fresh.folder, "bare");
     cpSync(dirname(program), bare, { recursive: true, filter: (path) => basename(path) !== "compiled" });
     const withoutCode = {

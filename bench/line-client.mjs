@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 
 /**
- * The half of a client that looks at the clock, for any protocol of JSON lines. It parses no line of which it only has to
- * know that it came, so that it is never what the program waits for.
+ * The timing half of a client, for any protocol of JSON lines. It parses lines only if needed, so that the measured
+ * program never waits for it.
  *
  * @typedef {{ readonly name: string, readonly command: string, readonly args: readonly string[], readonly cwd: string, readonly env: NodeJS.ProcessEnv, readonly modelId: string }} Server
  * @typedef {{ readonly first: number, readonly whole: number, readonly deltas: number }} Turn Milliseconds from the prompt to the first piece of text and to the end; lines with text.
@@ -16,8 +16,8 @@ const patience = 120_000;
 
 /**
  * @param {Server} server
- * @param {string} piece what a line with a piece of text has in it
- * @param {(message: any) => unknown} failureOf what a message says that ends everything, or nothing
+ * @param {string} piece a substring of every line with a piece of text
+ * @param {(message: any) => unknown} failureOf the fatal error in a message, or undefined
  */
 export function startLines(server, piece, failureOf) {
   const startedAt = performance.now();
@@ -69,7 +69,7 @@ export function startLines(server, piece, failureOf) {
   };
 
   /**
-   * Sends a message and resolves with the time of the one that ends the wait.
+   * Sends a message and resolves with the time of the one that completes it.
    * @param {object} message
    * @param {(message: any) => boolean} isOver
    * @returns {Promise<number>}
@@ -87,7 +87,7 @@ export function startLines(server, piece, failureOf) {
   return {
     startedAt,
     ask,
-    /** Whether a piece has come since the turn began. */
+    /** Whether a piece has arrived since the turn began. */
     hasPiece: () => firstAt !== undefined,
     /**
      * @param {() => Promise<number>} prompt
@@ -112,8 +112,8 @@ export function startLines(server, piece, failureOf) {
 }
 
 /**
- * What a process and those that it started have used until now. Only Linux tells it of others finely enough; elsewhere
- * nothing is a number.
+ * Resources used so far by a process and its children. Only Linux reports them precisely enough; elsewhere every value
+ * is NaN.
  * @param {number} pid
  * @returns {Usage}
  */

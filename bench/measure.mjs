@@ -7,14 +7,15 @@ import { parseArgs } from "node:util";
 
 /**
  * @typedef {{ readonly name: string, readonly args: readonly string[] }} Command Arguments for this Node.
- * @typedef {{ readonly value: number, readonly low: number, readonly high: number }} Spread A median, and what 8 of 10 lie between.
+ * @typedef {{ readonly value: number, readonly low: number, readonly high: number }} Spread A median with the 10th and
+ * 90th percentile.
  * @typedef {{ readonly what: string, readonly text: string, readonly value: number | undefined, readonly target: number }} Result
  * @typedef {{ readonly folder: string, readonly environment: NodeJS.ProcessEnv }} Place
  */
 
 /**
- * What all benchmarks understand: `--check` makes a missed target an exit code, `--program` measures another build. `more`
- * are names of options that only one of them has; each takes a value.
+ * The options of all benchmarks: `--check` turns a missed target into an exit code, `--program` measures another
+ * build. `more`: names of further options with a value.
  * @param {readonly string[]} more
  */
 export function options(more = []) {
@@ -26,7 +27,7 @@ export function options(more = []) {
       program: { type: "string", default: fileURLToPath(new URL("../dist/main.cjs", import.meta.url)) },
     },
   });
-  if (!existsSync(values.program)) throw new Error(`${values.program} is not there. Run: npm run build`);
+  if (!existsSync(values.program)) throw new Error(`${values.program} does not exist. Run: npm run build`);
   return {
     check: values.check,
     program: values.program,
@@ -36,7 +37,7 @@ export function options(more = []) {
 }
 
 /**
- * Gives the work a home folder and a workspace of its own, and removes them.
+ * Runs the work with a fresh home folder and workspace, and removes them.
  * @template T
  * @param {(place: Place) => T | Promise<T>} work
  */
@@ -57,7 +58,7 @@ export async function inFreshPlace(work) {
   try {
     return await work({ folder, environment });
   } catch (error) {
-    // A failure is a line for whoever waits for the table, and no table.
+    // A failure prints one line instead of the table.
     process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
     process.exitCode = 1;
     return undefined;
@@ -67,7 +68,7 @@ export async function inFreshPlace(work) {
 }
 
 /**
- * Milliseconds from start to exit. Throws when the command fails: a failure is quick, and no measurement.
+ * Milliseconds from start to exit. Throws if the command fails, because failures are fast.
  * @param {Command} command
  * @param {Place} place
  */
@@ -80,7 +81,7 @@ export function wallTime({ name, args }, { folder, environment }) {
 }
 
 /**
- * Commands in turn, A B A B …, so that whatever else the machine does meets both. One list of values for each command.
+ * Runs the commands alternately, A B A B …, so that other load affects all of them. One list of values per command.
  * @param {readonly Command[]} commands
  * @param {number} rounds
  * @param {(command: Command) => number} measure
@@ -103,8 +104,8 @@ print(peak // 1024 if sys.platform == "darwin" else peak)
 sys.exit(code)`;
 
 /**
- * A way to read the largest resident memory of a process, in KiB; nothing where the machine has none. Node itself cannot
- * tell it of a child that has ended.
+ * Reads a process's peak resident memory in KiB; undefined if the machine has no tool for it. Node cannot read it for
+ * an ended child.
  * @param {Place} place
  * @returns {{ readonly by: string, peak(command: Command): number } | undefined}
  */
@@ -123,7 +124,7 @@ export function memoryMeter({ folder, environment }) {
   for (const { by, command, before, read } of meters) {
     /** @param {Command} measured */
     const peak = ({ name, args }) => {
-      // A version manager's Python needs the real home to start; the program that is measured gets the fresh one.
+      // A version manager's Python needs the real home to start; the measured program gets the fresh one.
       const target = ["env", "-i", ...Object.entries(environment).map(([key, value]) => `${key}=${value}`)];
       const run = spawnSync(command, [...before, ...target, process.execPath, ...args], {
         cwd: folder,
@@ -135,7 +136,7 @@ export function memoryMeter({ folder, environment }) {
     try {
       if (peak({ name: "a trial", args: ["-e", "0"] }) > 1_000) return { by, peak };
     } catch {
-      // The next one may work.
+      // The next one might work.
     }
   }
   return undefined;
@@ -158,7 +159,7 @@ export function spread(values) {
 }
 
 /**
- * Each value against its partner of the same round.
+ * Compares each value with its partner of the same round.
  * @param {readonly number[]} values
  * @param {readonly number[]} base
  * @param {(value: number, base: number) => number} compare
@@ -189,7 +190,7 @@ export function printTable(rows) {
 }
 
 /**
- * Prints each result beside its target. With `check`, a missed target or one that could not be measured is exit code 1.
+ * Prints each result beside its target. With `check`, a missed or unmeasured target is exit code 1.
  * @param {readonly Result[]} results
  * @param {boolean} check
  */

@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
 
 /**
- * A server that speaks the four formats of providers, for the benchmarks: it knows the address and the name of the model,
- * reads nothing else, and answers at once. The model `words-<n>` answers in n pieces, and `steady-<n>` does so with each of
- * them in a packet of its own. Writes its port to stdout and ends with its stdin.
+ * A server for the four provider formats, for benchmarks: it reads only the address and the model's name, and answers
+ * at once. The model `words-<n>` answers in n pieces, `steady-<n>` with one packet per piece. Prints its port, and
+ * ends with its stdin.
  */
 
 const usage = { prompt_tokens: 12, completion_tokens: 20, total_tokens: 32 };
@@ -17,7 +17,7 @@ const named = (value) => `event: ${value.type}\n${data(value)}`;
 /** @typedef {{ readonly before: readonly string[], piece(text: string, index: number): string, readonly after: readonly string[] }} Wire */
 
 /**
- * The events of an answer on each wire, as the providers shape them.
+ * The events of a reply on each wire, in the providers' formats.
  * @type {Readonly<Record<"chat" | "responses" | "messages" | "google", Wire>>}
  */
 const wires = {
@@ -200,7 +200,7 @@ const server = createServer((request, answer) => {
 });
 
 /**
- * One event a turn of the loop: Node joins what is written in the same one.
+ * One event per tick of the loop, because Node joins writes of the same tick.
  * @param {import("node:http").ServerResponse} answer
  * @param {readonly string[]} events
  * @param {number} index

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { closeAll, connect, many } from "./serve-client.mjs";
 
-/** How many replies are open, how fast they come, and how much of each has come when the memory is looked at. */
+/** Number of open replies, their speed, and how many pieces of each have arrived at the measurements. */
 const replies = { sessions: 100, everyMs: 10, first: 300, last: 1_500 };
 
-/** Of the script: it goes on for longer than is looked at. */
+/** Length of the script's reply, longer than the measurement. */
 export const openReply = {
   when: { user: "go on" },
   times: "any",
@@ -13,7 +13,7 @@ export const openReply = {
 };
 
 /**
- * What a piece of a reply leaves in the server's memory while the reply goes on: its text, and nothing else.
+ * The server memory per piece of an open reply, which should be only its text.
  * @param {import("./served.mjs").Served} _
  * @param {import("./served.mjs").Tinman} tinman
  */

@@ -2,8 +2,7 @@ import { loadBundled } from "./bundle.mjs";
 import { inFreshPlace, judge, options, printTable, show, spread } from "./measure.mjs";
 
 /**
- * What it costs to read a command and to decide on it: parsing, judging every node, and the verdict, without the looking up
- * of paths, which is the machine's work and not counted here.
+ * The cost of deciding on a command: parsing, judging every node, and the verdict, without the machine's path lookups.
  */
 const commands = [
   "ls -la",
@@ -66,7 +65,7 @@ await inFreshPlace(async ({ folder }) => {
     for (let round = 0; round < (pairs ?? 40) + 10; round++) {
       const startedAt = performance.now();
       for (let i = 0; i < batch; i++) await decide(command);
-      // The first rounds are for the compiler.
+      // The first rounds warm up the compiler.
       if (round >= 10) values.push(((performance.now() - startedAt) / batch) * 1000);
     }
     results.push({ command, accessClass, microseconds: spread(values) });

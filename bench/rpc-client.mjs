@@ -10,7 +10,7 @@ import { startLines } from "./line-client.mjs";
 const versions = { jsonrpc: "2.0", factoryApiVersion: "1.0.0", factoryProtocolVersion: "1.15.0" };
 
 /**
- * Starts the program and a session. `ready` is how many milliseconds passed from the start to the answer.
+ * Starts the program and a session. `ready`: milliseconds from the start to the response.
  * @param {Server} server
  */
 export async function startSession(server) {
@@ -30,7 +30,7 @@ export async function startSession(server) {
     return lines.ask({ ...versions, type: "request", id, method, params }, (message) => isOver(message, id));
   };
 
-  /** An empty session, in place of the one before. */
+  /** Replaces the session by an empty one. */
   const initialize = () =>
     request(
       "droid.initialize_session",
@@ -38,7 +38,7 @@ export async function startSession(server) {
       (message, id) => message.id === id,
     );
 
-  // Some programs are idle once more before they begin.
+  // Some programs report idle once more before they begin.
   const isOver = (/** @type {any} */ { params }) => params?.notification?.newState === "idle" && lines.hasPiece();
 
   try {

@@ -2,8 +2,8 @@ const { randomUUID } = require("node:crypto");
 const { ask } = require("./bare-client.cjs");
 
 /**
- * The least that a program can do to serve a client of `stream-jsonrpc`: it answers every request, asks the model and
- * passes on what comes. It keeps no history, knows no tools and writes nothing to disk.
+ * A minimal server for clients of `stream-jsonrpc`: it answers every request, calls the model and forwards the reply,
+ * without history, tools or disk writes.
  * `node rpc-floor.cjs <port> <model>`.
  */
 
@@ -13,7 +13,7 @@ const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 let waiting = "";
 
 /**
- * What is written in one go is one write: it is the writes that cost.
+ * Batches lines into one write, because writes are the main cost.
  * @param {object} message
  */
 function write(message) {

@@ -9,8 +9,8 @@ import { startSession } from "./rpc-client.mjs";
 import { configureModels, keyVariable, withModelServer } from "./with-model-server.mjs";
 
 /**
- * What a client of `stream-jsonrpc` waits for, against a program that speaks the same wire and only passes on what the
- * model says. `BENCH_DROID` may name a `droid` to stand in the same tables.
+ * How long a client of `stream-jsonrpc` waits, compared with a program that only forwards the model's reply.
+ * `BENCH_DROID` can name a `droid` for the same tables.
  *
  * @typedef {import("./line-client.mjs").Server} Server
  * @typedef {import("./rpc-client.mjs").Client} Client
@@ -33,7 +33,7 @@ await inFreshPlace((place) =>
       `Node ${process.version}, ${process.platform} ${process.arch}; ${pairs} interleaved rounds; median (p10-p90)\n\n`,
     );
 
-    // It takes minutes, and the table comes last.
+    // It takes minutes, and the table is printed last.
     const begin = (/** @type {string} */ part) => process.stderr.write(`${part} …\n`);
     begin("starts");
     const starts = await measureStarts(short, place.folder);
@@ -120,7 +120,7 @@ function target(what, measured, most) {
 }
 
 /**
- * The programs of the table: the floor, ours, and others. Each has a home that names the server's model.
+ * The measured programs: the floor, ours, and others. Each has a home that names the server's model.
  * @param {string} folder
  * @param {number} port
  * @param {string} model
@@ -151,7 +151,7 @@ function serversFor(folder, port, model) {
 }
 
 /**
- * From the start of a process to the answer to `initialize_session`, beside an empty script from start to end.
+ * From process start to the response to `initialize_session`, beside an empty script from start to end.
  * @param {readonly Server[]} servers
  * @param {string} folder
  */
@@ -175,7 +175,7 @@ async function measureStarts(servers, folder) {
 }
 
 /**
- * Turns of all programs in turn, in processes that are new each round. The first turns warm up.
+ * Turns of all programs alternately, in new processes each round. The first turns warm up.
  * @param {readonly Server[]} servers
  */
 async function measureTurns(servers) {
@@ -208,7 +208,7 @@ async function measureTurns(servers) {
 }
 
 /**
- * A long answer, in a new process that has passed on one such answer before.
+ * A long reply, in a new process after one such reply to warm up.
  * @param {readonly Server[]} servers
  */
 async function measureStream(servers) {
@@ -230,7 +230,7 @@ async function measureStream(servers) {
 }
 
 /**
- * Many processes that start in the same moment.
+ * Many processes started at the same time.
  * @param {readonly Server[]} servers
  */
 async function measureCrowd(servers) {
@@ -253,7 +253,7 @@ async function measureCrowd(servers) {
 /** @typedef {(lists: Record<string, number[]> | undefined, values: Readonly<Record<string, number>>) => void} Keep */
 
 /**
- * The rounds of a measurement, after some of which nothing is kept.
+ * The rounds of a measurement; the first ones only warm up.
  * @param {number} warm
  * @param {(keep: Keep) => Promise<void>} work
  */

@@ -1,6 +1,6 @@
 /**
- * A backend for clients to be measured against: it answers every request, and a prompt with as many pieces of text as the
- * prompt says, all of them made before it sends the first.
+ * A backend for measuring clients: it answers every request, and a prompt with the requested number of pieces, all
+ * prepared before the first is sent.
  */
 
 const versions = { jsonrpc: "2.0", factoryApiVersion: "1.0.0", factoryProtocolVersion: "1.15.0" };

@@ -4,14 +4,13 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
 /**
- * Takes a long turn of the stand-in for a backend, after one of the same length to warm up, and prints what a piece of text
- * took: `node sdk-reader.mjs <floor|sdk> <pieces>`. The floor splits lines and parses them.
+ * Reads a long turn of the stand-in backend, after one to warm up, and prints the cost of a piece: `node sdk-reader.mjs <floor|sdk> <pieces>`. The floor splits lines and parses them.
  */
 
 const [mode = "", count = ""] = process.argv.slice(2);
 const backend = fileURLToPath(new URL("sdk-backend.cjs", import.meta.url));
 
-/** @typedef {{ turn(): Promise<number>, close(): Promise<unknown> }} Reader A turn gives the number of its pieces. */
+/** @typedef {{ turn(): Promise<number>, close(): Promise<unknown> }} Reader A turn resolves with its number of pieces. */
 
 /** @returns {Promise<Reader>} */
 async function throughSdk() {

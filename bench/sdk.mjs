@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { inFreshPlace, interleaved, judge, options, pairwise, printTable, show, spread, wallTime } from "./measure.mjs";
 import { startSession } from "./rpc-client.mjs";
 
-/** What the SDK costs its caller, against clients that do the least: to load it, to open a session, to take an event. */
+/** The SDK's cost relative to minimal clients: loading it, opening a session, reading an event. */
 
 const { check, program, pairs = 20 } = options();
 if (!(pairs >= 20)) throw new Error("--pairs must be 20 or more");
@@ -67,7 +67,7 @@ function measureLoad(place) {
 }
 
 /**
- * From the call to the session that can be used, with the same program and the offline model.
+ * From the call to a usable session, with the same program and the offline model.
  * @param {import("./measure.mjs").Place} place
  */
 async function measureOpening({ folder, environment }) {
@@ -75,7 +75,7 @@ async function measureOpening({ folder, environment }) {
   const cwd = join(folder, "workspace");
   mkdirSync(cwd);
   const server = { name: "tinman", command: process.execPath, args: [program, ...wire], cwd, env: environment };
-  // The SDK adds to the environment that it finds, and what is in ours can make Node slow to start.
+  // The SDK passes the environment on, and variables in ours can slow Node's start.
   const env = { ...Object.fromEntries(Object.keys(process.env).map((name) => [name, undefined])), ...environment };
   /** @type {{ bare: number[], sdk: number[] }} */
   const values = { bare: [], sdk: [] };
@@ -94,7 +94,7 @@ async function measureOpening({ folder, environment }) {
 }
 
 /**
- * Whole processes that take a long turn of a stand-in for a backend.
+ * Separate processes that read a long turn of a stand-in backend.
  * @param {import("./measure.mjs").Place} place
  */
 function measureEvents({ folder, environment }) {

@@ -2,11 +2,12 @@ import { once } from "node:events";
 import { WebSocket } from "ws";
 
 /**
- * A client of `/ws`, and of the floor, which sends a request back as its own answer. Both are read by the same code.
+ * A client of `/ws`, and of the floor, which echoes requests as responses. The same code reads both.
  *
  * @typedef {{ readonly url: string, readonly token?: string | undefined }} Address
  * @typedef {Awaited<ReturnType<typeof connect>>} Client
- * @typedef {{ readonly first: number, readonly whole: number, readonly text: string, readonly arrivals: readonly number[] }} Turn Milliseconds from the message to the first chunk and to the end; the chunks as one text; when they came.
+ * @typedef {{ readonly first: number, readonly whole: number, readonly text: string, readonly arrivals: readonly number[] }} Turn Milliseconds
+ * from the message to the first chunk and to the end; the joined text; arrival times.
  */
 
 const patience = 120_000;
@@ -58,7 +59,7 @@ export async function connect({ url, token }) {
   }
 
   /**
-   * What comes until something is over.
+   * Reads notifications until `read` returns a value.
    * @template T
    * @param {string} key
    * @param {(params: any, at: number) => T | undefined} read
@@ -84,7 +85,7 @@ export async function connect({ url, token }) {
 
   /**
    * @param {string} sessionId
-   * @param {number} answers so many answers are waited for
+   * @param {number} answers the number of answers to wait for
    * @returns {Promise<Turn>}
    */
   function hear(sessionId, answers = 1) {
@@ -103,9 +104,9 @@ export async function connect({ url, token }) {
   return {
     request,
     hear,
-    /** How many chunks have come. */
+    /** Number of chunks so far. */
     chunks: () => chunks,
-    /** Milliseconds until the answer. */
+    /** Milliseconds until the response. */
     async roundTrip(/** @type {string} */ method, /** @type {object} */ params) {
       const askedAt = performance.now();
       return (await request(method, params)).at - askedAt;
@@ -142,7 +143,7 @@ export async function connect({ url, token }) {
 }
 
 /**
- * So many, of which a few are on their way at a time.
+ * Runs this many, a few at a time.
  * @template T
  * @param {number} count
  * @param {(index: number) => T | Promise<T>} work

@@ -7,8 +7,8 @@ import { closeAll, connect, many } from "./serve-client.mjs";
 import { withFloor, withTinman } from "./served.mjs";
 
 /**
- * What clients of `tinman serve` wait for, and what they cost, against a server that sends every frame back. This process
- * is the client; the servers are processes of their own.
+ * How long clients of `tinman serve` wait, and what they cost, compared with an echo server. This process is the
+ * client; the servers are separate processes.
  *
  * @typedef {import("./serve-client.mjs").Client} Client
  * @typedef {import("./measure.mjs").Result} Result
@@ -48,7 +48,7 @@ await inFreshPlace(async ({ folder }) => {
   for (const [name, measure] of Object.entries(parts)) {
     if (!chosen.includes(name)) continue;
     process.stderr.write(`${name} …\n`);
-    // A script remembers what it has said to thousands of sessions, and that would look like what the server keeps.
+    // A script's memory of thousands of sessions would look like the server's.
     const model = measure === cycles ? "offline" : `script:${file}`;
     const both = (/** @type {import("./served.mjs").Served} */ floor) =>
       withTinman({ folder, program, model, nodeArgs, isInspected: measure === cycles || measure === open }, (tinman) =>
@@ -64,7 +64,7 @@ await inFreshPlace(async ({ folder }) => {
 });
 
 /**
- * From `startSession` to its answer, on a connection that is open.
+ * From `startSession` to its response, on an open connection.
  * @param {import("./served.mjs").Served} floor
  * @param {import("./served.mjs").Tinman} tinman
  * @returns {Promise<Part>}
@@ -87,7 +87,7 @@ async function start(floor, tinman) {
 }
 
 /**
- * Messages sent without waiting, to sessions that answer them meanwhile: from each to its acknowledgement.
+ * Messages sent without waiting to answering sessions: from each to its acknowledgement.
  * @param {import("./served.mjs").Served} floor
  * @param {import("./served.mjs").Tinman} tinman
  * @returns {Promise<Part>}
@@ -158,7 +158,7 @@ async function first(floor, tinman) {
 }
 
 /**
- * Memory of sessions that nobody uses, each on a connection of its own.
+ * Memory of idle sessions, each on its own connection.
  * @param {import("./served.mjs").Served} floor
  * @param {import("./served.mjs").Tinman} tinman
  * @returns {Promise<Part>}
@@ -193,7 +193,7 @@ async function idle(floor, tinman) {
 }
 
 /**
- * Many answers at once, each a chunk every 20 ms.
+ * Many concurrent answers, each with a chunk every 20 ms.
  * @param {import("./served.mjs").Served} floor
  * @param {import("./served.mjs").Tinman} tinman
  * @returns {Promise<Part>}
@@ -245,7 +245,7 @@ async function streamAll(clients, served, probe, begin) {
   const running = [];
   for (const [index, client] of clients.entries()) {
     running.push(begin(client, index));
-    // Not all in the same moment: real ones do not agree on one, either.
+    // Staggered, like real clients.
     await pause(5);
   }
   let isOver = false;
@@ -254,7 +254,7 @@ async function streamAll(clients, served, probe, begin) {
   let took = 0;
   let cpu = 0;
   const ended = Promise.race(running).then(() => {
-    // From here on there are fewer and fewer.
+    // From here on, their number shrinks.
     took = performance.now() - startedAt;
     cpu = (served.usage().cpu - before.cpu) / 1000 / took;
     isOver = true;
@@ -275,7 +275,7 @@ async function streamAll(clients, served, probe, begin) {
 }
 
 /**
- * Clients that come, start a session, get an answer, stop it and go: what is left of them.
+ * What is left of clients that connect, start a session, get an answer, stop it and leave.
  * @param {import("./served.mjs").Served} _
  * @param {import("./served.mjs").Tinman} tinman
  * @returns {Promise<Part>}

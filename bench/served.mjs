@@ -9,7 +9,7 @@ import { WebSocket } from "ws";
 import { usageOf } from "./line-client.mjs";
 
 /**
- * `tinman serve` and the floor, each in a process of its own.
+ * `tinman serve` and the floor, each in a separate process.
  *
  * @typedef {{ readonly address: import("./serve-client.mjs").Address, usage(): import("./line-client.mjs").Usage, sockets(): number }} Served
  * @typedef {Served & { health(): Promise<number>, metric(name: string): Promise<number>, heap(): Promise<number>, warnings(): readonly string[] }} Tinman
@@ -34,7 +34,7 @@ export async function withTinman({ folder, program, model, isInspected = false, 
   writeFileSync(join(home, "config.yaml"), config);
   const env = { PATH: process.env.PATH, HOME: home, TINMAN_HOME: home };
   const args = ["serve", "--port", "0", "--log-level", "error", "--cwd", cwd, "-m", model];
-  // The server itself lets no signal open the debugger by which its heap is looked at.
+  // The server lets no signal open the debugger, which this needs to measure the heap.
   const inspected = isInspected ? ["--inspect=127.0.0.1:0"] : [];
   const child = spawn(process.execPath, [...inspected, ...nodeArgs, program, ...args], {
     cwd,
@@ -57,7 +57,7 @@ export async function withTinman({ folder, program, model, isInspected = false, 
     const token = readFileSync(join(home, "serve-token"), "utf8").trim();
     const pid = child.pid ?? 0;
     const fetch = async (/** @type {string} */ path) => {
-      // On a connection that is closed again: it would be one of those that are counted.
+      // Closes its connection, which would otherwise be counted.
       const headers = { authorization: `Bearer ${token}` };
       const [answer] = await once(get(`http://127.0.0.1:${port}${path}`, { agent: false, headers }), "response");
       return { status: answer.statusCode, text: (await answer.setEncoding("utf8").toArray()).join("") };
@@ -134,13 +134,13 @@ function linkOf(path) {
   try {
     return readlinkSync(path);
   } catch {
-    // It is closed already.
+    // Already closed.
     return "";
   }
 }
 
 /**
- * The bytes that are in use on the heap of a process once all garbage is gone.
+ * Bytes in use on a process's heap after a garbage collection.
  * @param {string} url of its debugger
  */
 async function liveHeap(url) {

@@ -6,8 +6,8 @@ import { connect } from "./serve-client.mjs";
 import { withTinman } from "./served.mjs";
 
 /**
- * Many streaming sessions for a long time, some with slow readers: does the server's memory grow, does it warn, and does it
- * answer health checks throughout? When an answer ends, its session is stopped and a new one takes its place.
+ * Many streaming sessions for a long time, some with slow readers: checks memory growth, warnings and health checks. A
+ * finished session is stopped and replaced by a new one.
  */
 
 const { check, program, more } = options(["minutes", "sessions"]);
@@ -17,9 +17,9 @@ const megabyte = 1024 * 1024;
 const everyMs = 500;
 const pieces = Array.from({ length: 120 }, (_, index) => `piece ${index} of an answer `);
 const whole = pieces.join("");
-/** Every tenth client reads nothing for a while, again and again. */
+/** Every tenth client repeatedly reads nothing for a while. */
 const slow = { share: 10, deafMs: 3_000, readMs: 1_000 };
-/** Until every client has been through more than one session, memory says nothing. */
+/** Memory is meaningful only after every client has had more than one session. */
 const warmMs = Math.min(150_000, (minutes * 60_000) / 3);
 const sampleMs = 15_000;
 
@@ -37,7 +37,7 @@ async function soak(tinman) {
   let [answers, damaged] = [0, 0];
 
   const work = async (/** @type {number} */ index) => {
-    // Spread over the length of an answer.
+    // Spread over the duration of an answer.
     await pause((index / sessions) * pieces.length * everyMs * 0.9);
     while (!isOver()) {
       const client = await connect(tinman.address);
@@ -61,7 +61,7 @@ async function soak(tinman) {
     while (!isOver()) {
       const before = collections;
       const took = await tinman.health();
-      // The meter's own garbage collection stops the server for a moment.
+      // The measurement's garbage collection pauses the server briefly.
       if (collections === before && before % 2 === 0) health.push(took);
       await pause(100);
     }
@@ -115,7 +115,7 @@ function deafen(client) {
 }
 
 /**
- * Of the line that fits best.
+ * The slope of the best-fitting line.
  * @param {readonly (readonly [number, number])[]} points
  */
 function slopeOf(points) {

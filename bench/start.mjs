@@ -13,7 +13,7 @@ import {
   wallTime,
 } from "./measure.mjs";
 
-/** What it costs to start Tinman, against what it costs to start Node at all. */
+/** The cost of starting Tinman, relative to starting Node. */
 
 const { check, program, pairs = 30 } = options();
 if (!(pairs >= 20)) throw new Error("--pairs must be 20 or more");
@@ -27,7 +27,7 @@ await inFreshPlace((place) => {
     { name: "tinman --version", args: [program, "--version"] },
     { name: "tinman exec", args: [program, "exec", "-o", "json", "Just reply OK."] },
     { name: "tinman exec, fresh home", args: [program, "exec", "-o", "json", "Just reply OK."] },
-    // For orientation: what Node's module loader costs before a line of ours runs.
+    // Without a target: the cost of Node's module loader before our code runs.
     { name: "empty ES module", args: [emptyModule] },
   ];
   const freshHome = join(place.folder, "fresh-home");

@@ -3,8 +3,8 @@ import { pathToFileURL } from "node:url";
 import { ask } from "./bare-client.cjs";
 
 /**
- * Reads an answer twice and prints what each of its pieces cost the second time, in microseconds of CPU.
- * `floor <port> <wire> <model>`: with `node:http` alone. `tinman <bundle> <wire> <chunks>`: with the engine as a run has it.
+ * Reads a reply twice and prints the CPU microseconds per piece of the second one.
+ * `floor <port> <wire> <model>`: with `node:http` alone. `tinman <bundle> <wire> <chunks>`: with a run's engine.
  */
 
 const [kind, ...rest] = process.argv.slice(2);
@@ -51,7 +51,7 @@ async function tinmanReader([bundle = "", wire = ""]) {
   };
 }
 
-/** Where lines go: somebody who looks at each of them. */
+/** Consumes every line. */
 function sink() {
   let lines = 0;
   let characters = 0;

@@ -7,8 +7,8 @@ import { inFreshPlace, interleaved, judge, options, pairwise, printTable, show, 
 import { configureModels, keyVariable, wires, withModelServer } from "./with-model-server.mjs";
 
 /**
- * What a piece of an answer costs on its way from the socket to a client's line, against the least that a program can do
- * with it: CPU time of whole processes that have warmed up, garbage collection included.
+ * The CPU cost of a piece of a reply from the socket to a client's line, relative to a minimal program: whole
+ * processes after warm-up, including garbage collection.
  */
 
 const { check, pairs = 10 } = options();
@@ -23,8 +23,8 @@ await inFreshPlace((place) =>
     await bundle(folder, { compose: "compose.ts" });
 
     /**
-     * Microseconds for each piece: of the floor and of ours, once a round.
-     * @param {string} pace the server's word for how the pieces come
+     * Microseconds per piece, of the floor and of ours, once per round.
+     * @param {string} pace the server's name for the pace of pieces
      * @param {string} wire
      */
     const measure = (pace, wire) => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-/** The wires, in the order of the tables, and how config.yaml names a server that speaks them. */
+/** The wires, in the order of the tables, with their config.yaml entries. */
 export const wires = [
   { wire: "chat", name: "OpenAI-compatible", provider: "openai-compatible", path: "/v1" },
   { wire: "responses", name: "OpenAI Responses", provider: "openai", path: "/v1" },
@@ -13,11 +13,11 @@ export const wires = [
   { wire: "google", name: "Google", provider: "google", path: "/v1beta" },
 ];
 
-/** The variable that holds the key of all of them. */
+/** The variable with the key of all of them. */
 export const keyVariable = "BENCH_KEY";
 
 /**
- * Runs the work while a model server runs in a process of its own, so that its work is nobody's whom we measure.
+ * Runs the work with a model server in a separate process, so that its cost is not measured.
  * @template T
  * @param {(port: number) => T | Promise<T>} work
  */
@@ -36,10 +36,10 @@ export async function withModelServer(work) {
 }
 
 /**
- * Writes a config.yaml that names one model for each wire, with the wire's name as its id.
+ * Writes a config.yaml with one model per wire, whose id is the wire's name.
  * @param {string} home
  * @param {number} port
- * @param {string} model what the server calls it, which says how long its answer is
+ * @param {string} model the server's name for it, which determines the reply's length
  */
 export function configureModels(home, port, model) {
   const entries = wires.map(

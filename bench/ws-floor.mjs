@@ -2,11 +2,11 @@ import { createServer } from "node:http";
 import { WebSocketServer } from "ws";
 
 /**
- * The least that a WebSocket server can do: it sends every frame back. Asked to `stream`, it sends so many chunks, with a
- * pause before each of them. Writes its port to stdout and ends with its stdin.
+ * A WebSocket echo server. On `stream`, it sends chunks with a pause before each. Prints its port, and ends with its
+ * stdin.
  */
 
-// As our server has them: what they cost is then in both.
+// Same as our server's, so that their cost is in both.
 const sockets = new WebSocketServer({
   noServer: true,
   clientTracking: false,

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// Gives a prompt, and asks the person at the terminal whenever the agent needs a permission.
+// Sends a prompt, and asks the user at the terminal for permissions.
 //
 //   node permission.mjs [--yes|--no] [executable] [prompt]
 //
-// --yes allows everything once, --no refuses; with neither you are asked. Questions of the agent are not answered here.
-// The exit code is 0 when the turn was completed.
+// --yes allows everything once, --no refuses; the default asks. Questions are not answered here. The exit code is 0 if
+// the turn completed.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
@@ -14,7 +14,7 @@ const formats = ["--input-format", "stream-jsonrpc", "--output-format", "stream-
 const versions = { jsonrpc: "2.0", factoryApiVersion: "1.0.0", factoryProtocolVersion: "1.15.0" };
 const say = (line) => process.stdout.write(`${line}\n`);
 
-/** Lines end at LF only: a text may hold other characters that some readers take for line ends. */
+/** Lines end at LF only; text can contain other characters that some readers treat as line ends. */
 async function* messages(stream) {
   let rest = "";
   for await (const piece of stream.setEncoding("utf8")) {
@@ -24,7 +24,7 @@ async function* messages(stream) {
   }
 }
 
-/** What would be done, in one line or a few. */
+/** What the call would do, in one or a few lines. */
 function describe({ toolUse, details }) {
   if (details.fullCommand !== undefined) return `${details.fullCommand}  (${details.impactLevel} impact)`;
   if (details.type === "exit_spec_mode") return `the plan:\n${details.plan}`;
@@ -42,7 +42,7 @@ async function choose({ toolUses, options }) {
   });
   terminal ??= createInterface({ input: process.stdin });
   typed ??= terminal[Symbol.asyncIterator]();
-  // No number of the list, or nobody there any more, is a no.
+  // Anything but a listed number means no, as does a closed terminal.
   const { value = "" } = await typed.next();
   return options[Number(value) - 1]?.value ?? "cancel";
 }
@@ -52,7 +52,7 @@ child.on("error", (error) => {
   process.stderr.write(`${error.message}\n`);
   process.exit(1);
 });
-process.exitCode = 1; // Until the turn is completed.
+process.exitCode = 1; // Until the turn completes.
 const send = (message) => child.stdin.write(`${JSON.stringify({ ...versions, ...message })}\n`);
 const request = (id, method, params) => send({ type: "request", id, method: `droid.${method}`, params });
 const respond = (id, result) => send({ type: "response", id, result });

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Gives a prompt, and asks the person at the terminal whenever the agent needs a permission.
+"""Sends a prompt, and asks the user at the terminal for permissions.
 
     python3 permission.py [--yes|--no] [executable] [prompt]
 
---yes allows everything once, --no refuses; with neither you are asked. Questions of the agent are not answered here.
-The exit code is 0 when the turn was completed.
+--yes allows everything once, --no refuses; the default asks. Questions are not answered here.
+The exit code is 0 if the turn completed.
 """
 import json
 import os
@@ -21,7 +21,7 @@ versions = {"jsonrpc": "2.0", "factoryApiVersion": "1.0.0", "factoryProtocolVers
 
 
 def describe(one):
-    """What would be done, in one line or a few."""
+    """What the call would do, in one or a few lines."""
     details = one["details"]
     if "fullCommand" in details:
         return f"{details['fullCommand']}  ({details['impactLevel']} impact)"

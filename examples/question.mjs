@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// Gives a prompt that makes the agent ask something, and answers it.
+// Sends a prompt that makes the agent ask a question, and answers it.
 //
 //   node question.mjs [executable] [answer …]
 //
-// The answers are taken in order; what is not answered so is asked at the terminal. Nothing is permitted here.
-// The exit code is 0 when the turn was completed.
+// Answers are used in order; further questions are asked at the terminal. Nothing is permitted here. The exit code is
+// 0 if the turn completed.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
@@ -14,7 +14,7 @@ const formats = ["--input-format", "stream-jsonrpc", "--output-format", "stream-
 const versions = { jsonrpc: "2.0", factoryApiVersion: "1.0.0", factoryProtocolVersion: "1.15.0" };
 const say = (line) => process.stdout.write(`${line}\n`);
 
-/** Lines end at LF only: a text may hold other characters that some readers take for line ends. */
+/** Lines end at LF only; text can contain other characters that some readers treat as line ends. */
 async function* messages(stream) {
   let rest = "";
   for await (const piece of stream.setEncoding("utf8")) {
@@ -26,7 +26,7 @@ async function* messages(stream) {
 
 let terminal;
 let typed;
-/** Undefined when nobody is there any more. */
+/** Undefined if the terminal was closed. */
 async function answerTo({ topic, question, options }) {
   say(`\n[${topic}] ${question} ${options.join(" / ")}`);
   if (prepared.length > 0) return prepared.shift();
@@ -35,7 +35,7 @@ async function answerTo({ topic, question, options }) {
   return (await typed.next()).value;
 }
 
-/** All of them, or the word that there are none: a part of the answers is an error for the agent. */
+/** All answers or none, because an incomplete set is an error for the agent. */
 async function answersTo(questions) {
   const answers = [];
   for (const one of questions) {
@@ -51,7 +51,7 @@ child.on("error", (error) => {
   process.stderr.write(`${error.message}\n`);
   process.exit(1);
 });
-process.exitCode = 1; // Until the turn is completed.
+process.exitCode = 1; // Until the turn completes.
 const send = (message) => child.stdin.write(`${JSON.stringify({ ...versions, ...message })}\n`);
 const request = (id, method, params) => send({ type: "request", id, method: `droid.${method}`, params });
 const respond = (id, result) => send({ type: "response", id, result });

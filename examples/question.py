@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Gives a prompt that makes the agent ask something, and answers it.
+"""Sends a prompt that makes the agent ask a question, and answers it.
 
     python3 question.py [executable] [answer ...]
 
-The answers are taken in order; what is not answered so is asked at the terminal. Nothing is permitted here.
-The exit code is 0 when the turn was completed.
+Answers are used in order; further questions are asked at the terminal. Nothing is permitted here.
+The exit code is 0 if the turn completed.
 """
 import json
 import os
@@ -21,7 +21,7 @@ versions = {"jsonrpc": "2.0", "factoryApiVersion": "1.0.0", "factoryProtocolVers
 
 
 def answers_to(questions):
-    """All of them, or the word that there are none: a part of the answers is an error for the agent."""
+    """All answers or none, because an incomplete set is an error for the agent."""
     answers = []
     for one in questions:
         print(f"\n[{one['topic']}] {one['question']} {' / '.join(one['options'])}")

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// One session in two processes: the first is told a word, the second loads the session and is asked for it.
+// One session in two processes: the first learns a password, the second loads the session and recalls it.
 //
 //   node resume.mjs [executable]
 import { spawn } from "node:child_process";
@@ -13,7 +13,7 @@ function fail(why) {
   process.exit(1);
 }
 
-/** Lines end at LF only: a text may hold other characters that some readers take for line ends. */
+/** Lines end at LF only; text can contain other characters that some readers treat as line ends. */
 async function* messages(stream) {
   let rest = "";
   for await (const text of stream.setEncoding("utf8")) {
@@ -23,7 +23,7 @@ async function* messages(stream) {
   }
 }
 
-/** One process and one turn: opens a session with this request, says the text, and returns both answers. */
+/** One process and one turn: opens a session with this request, sends the text, and returns both responses. */
 async function converse(method, params, text) {
   const child = spawn(executable, ["exec", ...formats], { stdio: ["pipe", "pipe", "inherit"] });
   child.on("error", (error) => fail(error.message));
@@ -38,7 +38,7 @@ async function converse(method, params, text) {
       opened = message.result;
       request("say", "add_user_message", { text });
     }
-    // Nobody is here to be asked: no permission, and no answer to a question.
+    // No user to ask: declines permissions and questions.
     const no = { selectedOption: "cancel", cancelled: true, answers: [] };
     if (message.type === "request") send({ type: "response", id: message.id, result: no });
     const news = message.params?.notification;
@@ -46,10 +46,10 @@ async function converse(method, params, text) {
     if (news?.type === "error") fail(news.message);
     const hasEnded = news?.type === "agent_turn_completed";
     if (hasEnded && news.reason !== "completed") fail(`turn ended: ${news.reason}`);
-    // The end of its input ends the process.
+    // Closing its input ends the process.
     if (news?.newState === "idle") child.stdin.end();
   }
-  return opened === undefined ? fail("The program ended without an answer.") : { opened, answer };
+  return opened === undefined ? fail("The program exited without a response.") : { opened, answer };
 }
 
 const say = (line) => process.stdout.write(`${line}\n`);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One session in two processes: the first is told a word, the second loads the session and is asked for it.
+"""One session in two processes: the first learns a password, the second loads the session and recalls it.
 
     python3 resume.py [executable]
 """
@@ -16,7 +16,7 @@ versions = {"jsonrpc": "2.0", "factoryApiVersion": "1.0.0", "factoryProtocolVers
 
 
 def converse(method, params, text):
-    """One process and one turn: opens a session with this request, says the text, and returns both answers."""
+    """One process and one turn: opens a session with this request, sends the text, and returns both responses."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "encoding": "utf-8"}
     opened, answer = None, ""
     with subprocess.Popen([executable, "exec", *formats], **pipes) as child:
@@ -47,7 +47,7 @@ def converse(method, params, text):
             if news.get("newState") == "idle":
                 child.stdin.close()  # The end of its input ends the process.
     if opened is None:
-        sys.exit("The program ended without an answer.")
+        sys.exit("The program exited without a response.")
     return opened, answer
 
 

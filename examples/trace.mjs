@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Shows what goes over the wire: starts a backend, passes everything on unchanged, and writes each line to a file with
-// its time and direction. Put it where a client would start the backend itself.
+// Logs the wire: starts a backend, passes everything on unchanged, and writes each line to a file with its time and
+// direction. Let the client start it instead of the backend.
 //
 //   node trace.mjs <file> [command …]
 //
@@ -19,11 +19,11 @@ const formats = ["--input-format", "stream-jsonrpc", "--output-format", "stream-
 const usual = [process.env.TINMAN ?? "tinman", "exec", ...formats];
 const [command, ...args] = given.length > 0 ? given : usual;
 
-// For its owner alone: a conversation may hold secrets.
+// Private, because a conversation can contain secrets.
 const log = openSync(file, "a", 0o600);
 const note = (mark, text) => writeSync(log, `${new Date().toISOString()} ${mark} ${text}\n`);
 
-/** Written down first, so that the file has causes before their effects. */
+/** Logged before it is passed on, so that the file has causes before effects. */
 function passOn(from, to, mark) {
   const decoder = new StringDecoder("utf8");
   let rest = "";
@@ -41,7 +41,7 @@ note("!", `start ${[command, ...args].join(" ")}`);
 passOn(process.stdin, backend.stdin, ">");
 passOn(backend.stdout, process.stdout, "<");
 
-// A side that is gone is found out by its end, which the other side is told.
+// A side that is gone is detected by its end, which is passed on.
 backend.stdin.on("error", () => process.stdin.destroy());
 process.stdout.on("error", () => backend.stdout.destroy());
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => backend.kill(signal));

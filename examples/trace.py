@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Shows what goes over the wire: starts a backend, passes everything on unchanged, and writes each line to a file with
-its time and direction. Put it where a client would start the backend itself.
+"""Logs the wire: starts a backend, passes everything on unchanged, and writes each line to a file with its time and
+direction. Let the client start it instead of the backend.
 
     python3 trace.py <file> [command ...]
 
@@ -18,7 +18,7 @@ if len(sys.argv) < 2:
 formats = ["--input-format", "stream-jsonrpc", "--output-format", "stream-jsonrpc"]
 command = sys.argv[2:] or [os.environ.get("TINMAN", "tinman"), "exec", *formats]
 
-# For its owner alone: a conversation may hold secrets.
+# Private, because a conversation can contain secrets.
 log = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
 
@@ -28,7 +28,7 @@ def note(mark, text):
 
 
 def pass_on(source, target, mark):
-    """Written down first, so that the file has causes before their effects."""
+    """Logged before it is passed on, so that the file has causes before effects."""
     rest = b""
     while chunk := os.read(source, 65536):
         *lines, rest = (rest + chunk).split(b"\n")

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// One session under two keys: made with KEY1, loaded and continued with KEY2. A session belongs to no key.
+// One session with two keys: created with KEY1, loaded and continued with KEY2. Sessions are independent of keys.
 //
 //   KEY1=… KEY2=… node two-keys.mjs [executable]
 //
@@ -17,7 +17,7 @@ if (!KEY1 || !KEY2) fail("Set KEY1 and KEY2.", 2);
 const formats = ["--input-format", "stream-jsonrpc", "--output-format", "stream-jsonrpc"];
 const versions = { jsonrpc: "2.0", factoryApiVersion: "1.0.0", factoryProtocolVersion: "1.15.0" };
 
-/** Lines end at LF only: a text may hold other characters that some readers take for line ends. */
+/** Lines end at LF only; text can contain other characters that some readers treat as line ends. */
 async function* messages(stream) {
   let rest = "";
   for await (const text of stream.setEncoding("utf8")) {
@@ -42,7 +42,7 @@ async function converse(key, method, params, text) {
       opened = message;
       if (message.result) request("say", "add_user_message", { text });
     }
-    // Nobody is here to be asked: no permission, and no answer to a question.
+    // No user to ask: declines permissions and questions.
     const no = { selectedOption: "cancel", cancelled: true, answers: [] };
     if (message.type === "request") send({ type: "response", id: message.id, result: no });
     const news = message.params?.notification;

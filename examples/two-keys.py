@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One session under two keys: made with KEY1, loaded and continued with KEY2. A session belongs to no key.
+"""One session with two keys: created with KEY1, loaded and continued with KEY2. Sessions are independent of keys.
 
     KEY1=... KEY2=... python3 two-keys.py [executable]
 

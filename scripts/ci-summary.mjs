@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 
 /**
- * The end of a CI run: `ci-summary.mjs <vitest's json report> <exit code of the run>`. Names what failed or was left out,
- * prints `N passed, N failed` as the last line, and exits with 1 unless everything ran and passed. A test that was left
- * out counts as failed: CI has all that the tests need.
+ * The end of a CI run: `ci-summary.mjs <vitest's json report> <exit code of the run>`. Names failed and skipped tests,
+ * prints `N passed, N failed` as the last line, and exits with 1 unless everything ran and passed. A skipped test
+ * counts as failed, because CI has everything the tests need.
  *
  * @typedef {{ fullName: string, status: string }} Assertion
  * @typedef {{ name: string, status: string, message?: string, assertionResults: Assertion[] }} TestFile
@@ -35,7 +35,7 @@ process.stdout.write(`${passed.length} passed, ${faults.length} failed\n`);
 process.exitCode = faults.length === 0 ? 0 : 1;
 
 /**
- * A file that could not be loaded, or whose set-up failed, reports no failed test.
+ * A file that failed to load, or whose set-up failed, reports no failed test.
  * @param {TestFile} file
  */
 function isBroken({ status, assertionResults }) {

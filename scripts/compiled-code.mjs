@@ -7,8 +7,8 @@ import { fileURLToPath } from "node:url";
 import { configureModels, keyVariable, wires, withModelServer } from "../bench/with-model-server.mjs";
 
 /**
- * The last step of the build: runs the program and keeps the code that V8 compiled in `dist/compiled`, so that a run in a
- * fresh home need not compile it. V8 takes it only in the same version of Node.
+ * The last step of the build: runs the program and keeps the code that V8 compiled in `dist/compiled`, so that a run
+ * in a fresh home need not compile it. V8 accepts it only in the same Node version.
  */
 
 const dist = fileURLToPath(new URL("../dist/", import.meta.url));
@@ -17,7 +17,7 @@ const home = join(folder, "home");
 const kept = join(home, "cache", "compiled");
 const target = join(dist, "compiled", `${process.version}-${process.arch}`);
 
-/** The tools that most runs call. */
+/** The tools used by most runs. */
 const replies = [
   { tool_calls: [{ name: "Execute", input: { command: "ls -a | head -n 5", riskLevel: "low" } }] },
   { tool_calls: [{ name: "Read", input: { file_path: "a.txt" } }] },
@@ -54,8 +54,8 @@ try {
     writeFileSync(join(target, name), readFileSync(join(kept, place, "exec", name)), { mode: 0o644 });
   }
 } catch (error) {
-  // The program works without it, and starts a little later.
-  process.stderr.write(`Compiled code is not kept: ${error instanceof Error ? error.message : error}\n`);
+  // The program works without it, but starts a little slower.
+  process.stderr.write(`Compiled code was not stored: ${error instanceof Error ? error.message : error}\n`);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

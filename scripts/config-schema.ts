@@ -6,7 +6,7 @@ import { adminConfigSchema, repositoryConfigSchema, userConfigSchema } from "../
 
 const options = { target: "draft-2020-12", io: "input" } as const;
 
-/** For editors: what `config.yaml` may hold, the short forms of `models` included. */
+/** For editors: the schema of `config.yaml`, including the short forms of `models`. */
 export function configJsonSchema(): unknown {
   return z.toJSONSchema(userConfigSchema, {
     ...options,
@@ -20,7 +20,7 @@ export function configJsonSchema(): unknown {
   });
 }
 
-/** For the program: the same as forms, without descriptions and with the checks that JSON Schema has no words for. */
+/** For the program: the same as forms, without descriptions and with checks that JSON Schema cannot express. */
 export function configForms(): Readonly<Record<"user" | "admin" | "repository", Form>> {
   return {
     user: formOf(userConfigSchema),
@@ -29,7 +29,7 @@ export function configForms(): Readonly<Record<"user" | "admin" | "repository", 
   };
 }
 
-/** What `faultOf` understands. A form with another keyword would let values through, so it is an error here. */
+/** The keywords that `faultOf` supports. It would ignore others, so they are an error here. */
 const keywords = new Set<string>([
   "type",
   "properties",
@@ -54,7 +54,7 @@ export function formOf(schema: z.ZodType): Form {
     ...options,
     override({ zodSchema, jsonSchema }) {
       const [check, ...more] = namesOfChecks(zodSchema);
-      if (more.length > 0) throw new Error("A form has one check.");
+      if (more.length > 0) throw new Error("A form can have only one check.");
       if (check !== undefined) jsonSchema.check = check;
       const words = (zodSchema._zod.def.checks ?? []).flatMap(({ _zod: { def } }) =>
         "format" in def && def.format === "regex" ? (def.error?.({} as never) ?? []) : [],

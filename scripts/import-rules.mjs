@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
- * Who may import whom: the one table. `npm run import-rules` turns it into the Biome overrides beside this file, and the
+ * The only table of allowed imports. `npm run import-rules` turns it into the Biome overrides beside this file, and the
  * tests check what Biome cannot see (static or lazy, paths that wind through another folder).
  *
  * @typedef {object} Row
@@ -16,10 +16,10 @@ import { fileURLToPath } from "node:url";
  * @property {true} [startsPrograms] Of those, also the one that starts programs. `all` is all the others.
  */
 
-/** Whoever may import it can start a program by a bare name and with every key of the environment. */
+/** It can start a program by a bare name and with every key of the environment. */
 export const startingBuiltin = "node:child_process";
 
-/** Node's doors to files, processes and the network: what the Host port stands for. */
+/** Node's access to files, processes and the network, which the Host port replaces. */
 export const machineBuiltins = [
   "node:child_process",
   "node:cluster",
@@ -36,7 +36,7 @@ export const machineBuiltins = [
   "node:worker_threads",
 ];
 
-/** Pure helpers: they import nothing, and every row without `alone` may import them. */
+/** Pure helpers: they import nothing, and every row without `alone` can import them. */
 export const helpers = ["text", "async"];
 
 /** @type {readonly Row[]} */
@@ -73,7 +73,7 @@ const rows = [
     builtins: "all",
   },
   { room: "config/home.ts", may: [], builtins: "all" },
-  // Only the build and the tests run it: a run has what is made from it, config-forms.json.
+  // Only the build and the tests run it: a run uses the generated config-forms.json.
   { room: "config/schema", may: ["engine", "config"], libraries: ["zod"], builtins: "none" },
   {
     room: "config",
@@ -154,7 +154,7 @@ const rows = [
 /** @type {readonly Row[]} */
 export const importRules = rows.map((row) => (row.alone === true ? row : { ...row, may: [...helpers, ...row.may] }));
 
-/** Files lie in their room or at most two folders below it. */
+/** Files are in their room or at most two folders below it. */
 export const deepestLevel = 2;
 
 /** @param {string} room */
@@ -162,13 +162,13 @@ export function isFile(room) {
   return room.endsWith(".ts");
 }
 
-/** @param {string} name a room or a library, as `lazily` holds both */
+/** @param {string} name a room or a library, because `lazily` has both */
 export function isRoom(name) {
   return importRules.some((row) => row.room === name);
 }
 
 /**
- * Files and folders that have rows of their own are none of the business of the folder that they lie in.
+ * Files and folders with their own rows are excluded from the row of their folder.
  * @param {string} folder
  */
 function roomsIn(folder) {
@@ -181,7 +181,7 @@ function roomsIn(folder) {
 }
 
 /**
- * What of a room the row may not import although it may import the room.
+ * The parts of an allowed room that the row cannot import.
  * @param {Row} row
  * @param {string} room
  * @param {string} path the room as the importing file writes it
@@ -205,7 +205,7 @@ function holds(room, folder) {
 }
 
 /**
- * Biome matches the text of an import, not the file it means, so every depth has patterns of its own. The last match wins.
+ * Biome matches an import's text, not its file, so every depth has its own patterns. The last match wins.
  * @param {Row} row
  * @param {number} level folders between the room and the file
  */
@@ -221,7 +221,7 @@ function patternsOf(row, level) {
   }
   const named = [...row.may, ...(row.lazily ?? [])];
   const rooms = named.filter(isRoom);
-  // The folder around this one goes first: to allow it would allow what is above it, too, and that is taken back.
+  // The folder around this one comes first: allowing it also allows what is above, which is then excluded again.
   for (const room of rooms.sort((a, b) => Number(holds(b, here)) - Number(holds(a, here)))) {
     const path = posix.relative(here, room);
     const relative = path.startsWith("..") ? path : path === "" ? "." : `./${path}`;
@@ -275,7 +275,7 @@ export function biomeOverrides() {
 
 const output = fileURLToPath(new URL("import-rules.biome.json", import.meta.url));
 
-/** True when the checked-in overrides are those of the table. */
+/** Whether the checked-in overrides match the table. */
 export function overridesAreCurrent() {
   return JSON.stringify(JSON.parse(readFileSync(output, "utf8")).overrides) === JSON.stringify(biomeOverrides());
 }

@@ -5,9 +5,9 @@ import { fileURLToPath } from "node:url";
 import ts from "typescript";
 
 /**
- * Writes THIRD_PARTY_NOTICES: the licences of what `dist` contains and of what is installed beside it.
- * `--check` writes nothing and exits with 1 when the file is not up to date. The result is the same on every platform:
- * packages that exist for one platform only are listed from the lock file.
+ * Writes THIRD_PARTY_NOTICES: the licences of everything in `dist` and installed beside it. `--check` writes nothing
+ * and exits with 1 if the file is not up to date. The result is the same on every platform:
+ * single-platform packages are listed from the lock file.
  *
  * @typedef {{ name: string, version: string, licence: string, note?: string, text: string }} Notice
  * @typedef {{ version: string, license?: string, dependencies?: Record<string, string>, optionalDependencies?: Record<string, string>, os?: string[] }} Locked
@@ -25,8 +25,8 @@ const manifest = JSON.parse(read("package.json"));
 const locked = JSON.parse(read("package-lock.json")).packages;
 
 /**
- * Needed by what is bundled, and not in the bundle: types alone, what would load files from addresses, and what only the
- * unused parts of prom-client and htmlparser2 need.
+ * Dependencies of bundled packages that are not in the bundle: types, loaders of remote files, and needs of unused
+ * parts of prom-client and htmlparser2.
  */
 const leftOut = new Set([
   "@opentelemetry/api",
@@ -41,10 +41,10 @@ const leftOut = new Set([
   "undici",
 ]);
 
-/** Packages without a licence file of their own, and a package of the same project that has it. */
+/** Packages without a licence file, and a package of the same project that has it. */
 const sameProject = new Map([["@ai-sdk/provider-utils", "@ai-sdk/provider"]]);
 
-/** Packages that the source imports, and that the bundler therefore copies into `dist`. */
+/** Packages imported by the source, which the bundler copies into `dist`. */
 function importedPackages() {
   /** @type {Set<string>} */
   const names = new Set();
@@ -59,7 +59,7 @@ function importedPackages() {
 }
 
 /**
- * The packages and all that they need in turn.
+ * The packages with all their dependencies.
  * @param {readonly string[]} names
  */
 function withDependencies(names) {
@@ -85,7 +85,7 @@ function lockedPackage(name) {
 function licenceText(name) {
   const folder = join("node_modules", sameProject.get(name) ?? name);
   const file = readdirSync(join(root, folder)).find((entry) => /^licen[cs]e(\.\w+)?$/i.test(entry));
-  if (!file) throw new Error(`${name} comes without a licence file`);
+  if (!file) throw new Error(`${name} has no licence file`);
   return read(join(folder, file));
 }
 
@@ -126,7 +126,7 @@ function pdfJs() {
     version: `as packed by unpdf ${lockedPackage("unpdf").version}`,
     licence: "Apache-2.0",
     note: "Copyright Mozilla Foundation and its contributors. The reader of PDF files inside unpdf.",
-    // The text of the licence is the same for everybody who uses it.
+    // The licence's text is always the same.
     text: read("LICENSE"),
   };
 }
@@ -160,7 +160,7 @@ export function thirdPartyNotices() {
   ].join("\n");
 }
 
-/** The file as it is, or nothing. */
+/** The current file, or undefined. */
 export function writtenNotices() {
   try {
     return readFileSync(target, "utf8");

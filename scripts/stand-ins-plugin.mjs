@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 
 const lightZod = fileURLToPath(new URL("../src/models/calls/light-zod.ts", import.meta.url));
 
-/** What is taken from the platform on an answer's way through the SDK, and what of ours does all that is needed, much lighter. */
+/** Platform modules used by the AI SDK while streaming, and our lighter replacements. */
 const names = [
   { name: "Headers", file: "fetch-headers", ours: "FetchHeaders" },
   { name: "ReadableStream", file: "streams", ours: "ValueStream" },
@@ -13,7 +13,7 @@ const names = [
 const onTheWay = /\/node_modules\/(@ai-sdk\/[^/]+|eventsource-parser)\/|\/src\/models\/[^/]+\.ts$/;
 
 /**
- * Gives the modules on that way our stand-ins under the platform's names, and the AI SDK the part of zod that it needs.
+ * Injects our stand-ins under the platform's names, and gives the AI SDK the part of zod that it needs.
  * @returns {{
  *   name: string,
  *   resolveId(source: string, importer: string | undefined): string | undefined,
@@ -33,7 +33,7 @@ export function standIns() {
         const path = fileURLToPath(new URL(`../src/net/http/${file}.ts`, import.meta.url));
         return `import { ${ours} as ${name} } from ${JSON.stringify(path)};`;
       });
-      // On the first line, so that the others keep their numbers.
+      // On the first line, to keep the other lines' numbers.
       return imports.length === 0 ? undefined : { code: `${imports.join(" ")} ${code}`, map: null };
     },
   };

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 
 /**
- * Lets a module import a Markdown file as a string, in the bundle and in the tests alike.
+ * Lets modules import a Markdown file as a string, in the bundle and in tests.
  * @returns {{ name: string, load(id: string): Promise<string | undefined> }}
  */
 export function textFiles() {

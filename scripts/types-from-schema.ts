@@ -13,7 +13,7 @@ export interface Schema {
   readonly oneOf?: readonly Schema[];
 }
 
-/** What TypeScript has words for, and what may be left out because it has none. A keyword of neither list is an error. */
+/** Keywords that TypeScript can express, and keywords that can be dropped. Any other is an error. */
 const printed = new Set<string>([
   "$ref",
   "description",
@@ -37,7 +37,7 @@ const primitives: Readonly<Record<string, string>> = {
   null: "null",
 };
 
-/** TypeScript for the definitions of a document, in their order. It is laid out by Biome, not here. */
+/** TypeScript for a document's definitions, in order. Biome formats it. */
 export function typesOf(definitions: Readonly<Record<string, Schema>>): string {
   return Object.entries(definitions)
     .map(([name, schema]) => `${commentOn(schema)}${declaration(name, schema)}\n`)
@@ -50,7 +50,7 @@ function declaration(name: string, schema: Schema): string {
     : `export interface ${name} ${typeOf(schema, true)}`;
 }
 
-/** `isOpen`: an object's fields stand in lines of their own even where one line would hold them. */
+/** `isOpen`: puts an object's fields on separate lines even if one line would fit. */
 function typeOf(schema: Schema, isOpen = false): string {
   for (const keyword of Object.keys(schema)) {
     if (!printed.has(keyword) && !unsaid.has(keyword)) throw new Error(`No type is known for the keyword ${keyword}.`);

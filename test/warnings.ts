@@ -1,8 +1,8 @@
-/** Warnings of this process, and of the children that tests have started, since they were last taken. */
+/** Warnings of this process and its children since the last call. */
 const seen: string[] = [];
 const isWatched = Symbol.for("tinman.test.warnings");
 
-/** Once for each worker: it runs many files. */
+/** Once per worker, which runs many files. */
 export function watchProcess(): void {
   const once = process as unknown as Record<symbol, boolean>;
   if (once[isWatched]) return;
@@ -14,7 +14,7 @@ export function takeWarnings(): readonly string[] {
   return seen.splice(0);
 }
 
-/** Looks for warnings in what a child has written to stderr, as Node or the log of `tinman serve` writes them. */
+/** Searches a child's stderr for warnings by Node or in the log of `tinman serve`. */
 export function noteWarnings(stderr: string): void {
   for (const line of stderr.split("\n")) if (isWarning(line)) seen.push(line);
 }

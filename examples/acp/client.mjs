@@ -1,4 +1,4 @@
-// A small editor: sends one prompt to an agent that speaks ACP, shows what it does, and lets it change files but run nothing.
+// A small editor: sends one prompt to an ACP agent, shows its work, and lets it change files but run nothing.
 import { spawn } from "node:child_process";
 import { Readable, Writable } from "node:stream";
 import { client, methods, ndJsonStream } from "@agentclientprotocol/sdk";

@@ -1,4 +1,4 @@
-// node client.mjs [message]: one session of tinman serve, one message, and the answer as it comes.
+// node client.mjs [message]: one session of tinman serve, one message, and the streamed answer.
 import { WebSocket } from "ws";
 
 const [message = "Hello"] = process.argv.slice(2);

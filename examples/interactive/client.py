@@ -1,4 +1,4 @@
-"""client.py [message]: one session of tinman serve, one message, and the answer as it comes."""
+"""client.py [message]: one session of tinman serve, one message, and the streamed answer."""
 import asyncio, itertools, json, os, sys, time
 import websockets
 

@@ -1,4 +1,4 @@
-// Gives up waiting: the promise rejects with the signal's reason at once, and the turn is interrupted behind it.
+// Stops waiting: the promise rejects at once with the signal's reason, and the turn is interrupted.
 import { createSession } from "tinman/sdk";
 
 const session = await createSession({ signal: AbortSignal.timeout(30_000) });

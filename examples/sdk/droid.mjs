@@ -1,4 +1,4 @@
-// The same with another backend: `droid` is looked for on PATH. Any program that speaks the protocol will do.
+// The same with another backend: `droid` from the PATH. Any program that speaks the protocol works.
 import { createSession } from "tinman/sdk";
 
 const [executable = "droid"] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-// What can be caught: all errors of the SDK are of the class SdkError, and each kind has a class of its own.
+// Errors to catch: all SDK errors extend SdkError, and each kind has its own class.
 import { BackendGoneError, createSession, query, resumeSession, SdkError } from "tinman/sdk";
 
 async function attempt(act) {
@@ -13,7 +13,7 @@ async function attempt(act) {
 
 await attempt(() => resumeSession("00000000-0000-4000-8000-000000000000"));
 await attempt(() => createSession({ executable: "no-such-program" }));
-// A backend that ends, in whichever moment: whatever waits is rejected, with the end of its stderr.
+// A backend that exits at any time: everything waiting rejects, with the end of its stderr.
 await attempt(() => createSession({ args: ["--no-such-option"] }));
-// A backend that does not come to an end.
+// A backend that does not finish.
 await attempt(() => query("run `sleep 60`", { timeouts: { turn: 500 } }).result);

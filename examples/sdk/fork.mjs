@@ -1,4 +1,4 @@
-// Goes on with a copy: both know what was said before, and neither what the other is told after.
+// Continues in a copy: both remember the past, and neither sees the other's later turns.
 import { createSession } from "tinman/sdk";
 
 const session = await createSession();

@@ -1,4 +1,4 @@
-// A backend of one's own in this process, for tests of what is built on the SDK: no program, and always the same answer.
+// An in-process backend for testing SDK code: no program, and always the same answer.
 import { createSession, linkedConnection } from "tinman/sdk";
 
 async function connect() {

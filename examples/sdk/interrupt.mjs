@@ -1,4 +1,4 @@
-// Stops a turn that runs. It still comes to its end, and the session goes on with the next prompt.
+// Stops a running turn. It still ends properly, and the session continues with the next prompt.
 import { createSession } from "tinman/sdk";
 
 const session = await createSession();

@@ -1,4 +1,4 @@
-// The last sessions of this folder, read from their logs: nothing is started for it. With `droid: true`, also those of droid.
+// The latest sessions of this folder, read from their logs without starting a program. `droid: true` includes droid's.
 import { listSessions, query } from "tinman/sdk";
 
 await query("The gate code is 5519. Just reply OK.").result;

@@ -1,4 +1,4 @@
-// What the backend has: models to choose from, tools that the agent is offered, and any other method of the protocol.
+// Lists the backend's models and the agent's tools, and calls any other method of the protocol.
 import { createSession } from "tinman/sdk";
 
 const session = await createSession({ disabledToolIds: ["FetchUrl"] });

@@ -1,4 +1,4 @@
-// Has the agent plan before it does anything, and approves the plan.
+// Has the agent plan first, and approves the plan.
 import { createSession } from "tinman/sdk";
 
 const session = await createSession({
@@ -6,7 +6,7 @@ const session = await createSession({
   onPlan({ plan, options }) {
     console.log(plan);
     for (const { value, label } of options) console.log(`${value}: ${label}`);
-    // Writing files needs no question any more.
+    // From here on, writing files needs no permission.
     return "proceed_auto_run_low";
   },
 });

@@ -1,4 +1,4 @@
-// Answers the questions of the agent: a text for each of them, or a list of texts where several may be chosen.
+// Answers the agent's questions: a string for each, or a list of strings if several can be chosen.
 import { createSession } from "tinman/sdk";
 
 const session = await createSession({

@@ -1,4 +1,4 @@
-// Gives a session a title of one's own instead of the one that its first prompt gave it.
+// Replaces a session's title, which comes from its first prompt.
 import { createSession } from "tinman/sdk";
 
 const session = await createSession();

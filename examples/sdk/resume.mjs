@@ -1,4 +1,4 @@
-// A session that goes on in another process, with all that was said in it.
+// Continues a session in another process, with its whole history.
 import { createSession, resumeSession } from "tinman/sdk";
 
 const first = await createSession();
@@ -7,7 +7,7 @@ await first.close();
 
 const session = await resumeSession(first.id);
 for (const { role, content } of session.history) {
-  // A prompt is the last block of its message; before it stands what else the agent was told with it.
+  // The prompt is its message's last block, after the reminders for the agent.
   console.log(`${role}: ${content.at(-1)?.text}`);
 }
 console.log((await session.send("What password did I tell you? Reply ONLY the password.")).text);

@@ -1,4 +1,4 @@
-// A turn as a whole: one call, one result. What goes wrong within a turn is in the result and not thrown.
+// A whole turn: one call, one result. Failures within a turn are in the result, not thrown.
 import { createSession } from "tinman/sdk";
 
 const session = await createSession();

@@ -1,4 +1,4 @@
-// Changes what a session may do without a question, while it is open.
+// Changes what an open session can do without asking.
 import { createSession } from "tinman/sdk";
 
 const session = await createSession({ autonomyLevel: "off" });

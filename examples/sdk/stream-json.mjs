@@ -1,9 +1,9 @@
-// Reads the output of a run while it runs. The events are the same for every program that prints stream-json.
+// Reads a run's output live. The events are the same for every program that prints stream-json.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { readStreamJson } from "tinman/sdk";
 
-// The program of this package, which this Node runs, or the one that is named, such as droid.
+// This package's program, run by this Node, or the one given, such as droid.
 const tinman = fileURLToPath(new URL("dist/main.cjs", import.meta.resolve("tinman/package.json")));
 const [named] = process.argv.slice(2);
 const run = ["exec", "-o", "stream-json", "run `echo hello`, then just reply DONE"];
@@ -17,5 +17,5 @@ for await (const event of readStreamJson(child.stdout)) {
   if (event.type === "tool_result") console.log(`< ${event.text}`);
   if (event.type === "end") end = event;
 }
-// A program that was killed prints no end.
-console.log(end === undefined ? "The output was cut." : `${end.status} (${end.reason})`);
+// A killed program prints no end.
+console.log(end === undefined ? "The output was truncated." : `${end.status} (${end.reason})`);

@@ -1,4 +1,4 @@
-// A turn as it happens: text while it is written, every call once, every result once, and one end.
+// Streams a turn: text as it is written, every call once, every result once, and one end.
 import { createSession } from "tinman/sdk";
 
 const session = await createSession();
@@ -8,7 +8,7 @@ for await (const event of session.stream("run `echo hello`, then just reply DONE
       process.stdout.write(event.text);
       break;
     case "text_reset":
-      // The backend began this reply again: what was shown of it does not count.
+      // The backend restarted this reply: discard the text so far.
       process.stdout.write("\n(again) ");
       break;
     case "tool_call":

@@ -1,8 +1,9 @@
-// A backend for each socket, and a session over one: npm install ws. A page connects the same way, with its own WebSocket.
+// One backend per socket, and a session over one: npm install ws. A page connects the same way, with its own
+// WebSocket.
 import { createSession, spawnBackend, webSocketConnection } from "tinman/sdk";
 import { WebSocket, WebSocketServer } from "ws";
 
-// Any page in any browser of this machine can reach this port: only who knows the path gets in.
+// Any page in a browser on this machine can reach this port, so the path is a secret.
 const path = `/${crypto.randomUUID()}`;
 const server = new WebSocketServer({ host: "127.0.0.1", port: 0, path });
 

@@ -1,7 +1,7 @@
 import type { PermissionSituation } from "../engine/permission.ts";
 import { type Autonomy, autonomyLevels, isAbove } from "../engine/settings.ts";
 
-/** What calls of each class are, by the lowest level that runs them unasked. */
+/** The calls of each class, by the lowest level that runs them unasked. */
 const calls: Readonly<Record<Autonomy, string>> = {
   off: "reading, listing and searching in the workspace, and commands that only do that",
   low: "creating and editing files in the workspace, reading elsewhere",

@@ -90,7 +90,7 @@ test("reports half a character in a stream-jsonrpc prompt to its client", async 
   await wire.request("droid.add_user_message", { text: "Just reply OK \ud83d" });
   const { message } = await wire.waitForNotice("notice");
   expect(message).toBe(
-    "The prompt holds half of a character (a lone surrogate). The model is sent \ufffd in its place.",
+    "The prompt contains half a character (a lone surrogate). It was replaced by \ufffd for the model.",
   );
   wire.eof();
   expect((await wire.exit()).code).toBe(0);

@@ -16,7 +16,7 @@ export interface Finding {
   readonly rule: string;
 }
 
-/** Lints files, given by path, with this repository's configuration in a folder of their own. */
+/** Lints files, given by path, with this repository's configuration in a separate folder. */
 export function lint(files: ReadonlyMap<string, string>): readonly Finding[] {
   const folder = mkdtempSync(join(tmpdir(), "tinman-rules-"));
   try {
@@ -24,7 +24,7 @@ export function lint(files: ReadonlyMap<string, string>): readonly Finding[] {
       mkdirSync(dirname(join(folder, name)), { recursive: true });
       copyFileSync(name, join(folder, name));
     }
-    // Biome asks for the git repository whose ignore file it is told to use.
+    // Biome needs the git repository whose ignore file it is configured to use.
     mkdirSync(join(folder, ".git"));
     for (const [path, text] of files) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });

@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs the summary over files given as their status and their tests' statuses. */
+/** Runs the summary over files with the given status and tests' statuses. */
 function summary(files: Readonly<Record<string, readonly [string, ...string[]]>> | undefined, exitCode = "0") {
   const report = join(folder, "report.json");
   if (files) {
@@ -40,21 +40,21 @@ describe("the summary of a CI run", () => {
     });
   });
 
-  it("takes a test that was left out for a failed one", () => {
+  it("treats a skipped test as a failure", () => {
     expect(summary({ a: ["passed", "passed", "pending"], b: ["passed", "todo"] })).toEqual({
       status: 1,
       lines: ["pending: a 1", "todo: b 0", "1 passed, 2 failed"],
     });
   });
 
-  it("sees a file that did not load", () => {
+  it("reports a file that did not load", () => {
     expect(summary({ a: ["passed", "passed"], b: ["failed"] }, "1")).toEqual({
       status: 1,
       lines: ["failed: b as a whole", "1 passed, 1 failed"],
     });
   });
 
-  it("sees a run that failed although every test passed", () => {
+  it("reports a run that failed although every test passed", () => {
     expect(summary({ a: ["passed", "passed"] }, "1")).toEqual({
       status: 1,
       lines: ["failed: the run ended with 1", "1 passed, 1 failed"],

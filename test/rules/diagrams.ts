@@ -3,13 +3,13 @@ import { helpers } from "../../scripts/import-rules.mjs";
 import { blocksOf } from "../docs/blocks.ts";
 import type { ImportGraph } from "./import-cycles.ts";
 
-/** The text of the block that `<!-- diagram: name -->` announces. */
+/** The block after `<!-- diagram: name -->`. */
 export function diagramOf(markdown: string, name: string): string {
   const [, after = ""] = markdown.split(`<!-- diagram: ${name} -->\n`);
   return blocksOf("", after)[0]?.text ?? "";
 }
 
-/** Rooms from top to bottom, each with what its arrow leads to. */
+/** Rooms from top to bottom, each with the targets of its arrows. */
 export function roomsOf(diagram: string): ReadonlyMap<string, readonly string[]> {
   const rooms = new Map<string, readonly string[]>();
   for (const line of diagram.replaceAll(/,\n +/g, ", ").split("\n")) {
@@ -23,7 +23,7 @@ function namesIn(text: string): readonly string[] {
   return text.split(",").flatMap((name) => (name.trim() === "" ? [] : [name.trim()]));
 }
 
-/** Where the diagram of the rooms and the imports differ. Paths begin with `src/`. */
+/** Differences between the diagram of the rooms and the imports. Paths begin with `src/`. */
 export function roomFaults(diagram: string, graph: ImportGraph): readonly string[] {
   const rooms = roomsOf(diagram);
   const order = [...rooms.keys()];

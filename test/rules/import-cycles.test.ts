@@ -28,13 +28,13 @@ describe("import cycles", () => {
     expect(found).toEqual(["src/x/b.ts -> src/y/c.ts -> src/x/b.ts", "src/alone.ts -> src/alone.ts"]);
   });
 
-  it("are not two ways to one file", () => {
+  it("are not two paths to one file", () => {
     expect(
       cyclesOf({ "src/a.ts": 'import "./b.ts"; import "./c.ts";', "src/b.ts": 'import "./c.ts";', "src/c.ts": "" }),
     ).toEqual([]);
   });
 
-  it("are not there in the program, not even of types", () => {
+  it("do not exist in the program, not even of types", () => {
     const texts = sourceTexts();
     expect(importGraph(texts).get("src/engine/turn/turn.ts")).toContain("src/engine/turn/turn-outcome.ts");
     expect(cyclesIn(importGraph(texts))).toEqual([]);

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import ts from "typescript";
 
-/** Files by what they import of each other, types included. */
+/** Files with their imports of each other, including types. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>;
 
 export function importGraph(texts: ReadonlyMap<string, string>): ImportGraph {
@@ -14,7 +14,7 @@ export function importGraph(texts: ReadonlyMap<string, string>): ImportGraph {
   return new Map([...texts].map(([path, text]) => [path, importsOf(path, text)]));
 }
 
-/** Each as the files that lead back to the first of them. None when the graph has no cycle. */
+/** Each as the files that lead back to the first. Empty if the graph has no cycle. */
 export function cyclesIn(graph: ImportGraph): readonly string[] {
   const cycles: string[] = [];
   const done = new Set<string>();

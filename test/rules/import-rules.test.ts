@@ -5,7 +5,7 @@ import { importRules, isFile, isRoom, overridesAreCurrent } from "../../scripts/
 import { lint } from "./biome.ts";
 import { importFaults, importsOf, unusedAllowances } from "./imports.ts";
 
-/** The rules once more, by hand and by example: who plants what, and whether it is legal. */
+/** The rules again, by hand and by example: which room plants which import, and whether it is legal. */
 const examples: readonly (readonly [file: string, legal: readonly string[], illegal: readonly string[]])[] = [
   ["text/a.ts", ["./b.ts"], ["../engine/event.ts", "../rpc/a.ts", "zod", "node:path"]],
   [
@@ -242,7 +242,7 @@ const libraries = ["zod", "diff", "yaml", "@vscode/ripgrep", "commander", "unhea
 const builtins = ["node:path", "node:fs", "node:fs/promises", "node:child_process", "fs"];
 
 describe("the import rules", () => {
-  it("are in Biome's configuration as the table has them", () => {
+  it("match the table in Biome's configuration", () => {
     expect(overridesAreCurrent(), "run: npm run import-rules").toBe(true);
   });
 
@@ -275,7 +275,7 @@ describe("the import rules", () => {
     });
   });
 
-  it("see static, re-exported and type imports in Biome too", () => {
+  it("also cover static, re-exported and type imports in Biome", () => {
     const text = [
       'import { a } from "../host/a.ts";',
       'import type { B } from "../host/b.ts";',
@@ -310,7 +310,7 @@ describe("the import rules", () => {
     ["frontends/exec/a.ts", 'import "../exec/../acp/a.ts";'],
     ["newcomer/a.ts", ""],
     ["engine/a/b/c/d.ts", ""],
-  ])("catch beside Biome, in src/%s: %s", (file, text) => {
+  ])("catch outside Biome, in src/%s: %s", (file, text) => {
     expect(importFaults(file, importsOf(text))).toHaveLength(1);
   });
 
@@ -322,11 +322,11 @@ describe("the import rules", () => {
     ["commands/exec.ts", 'import { compose } from "../compose.ts";'],
     ["tools/read.ts", 'import { z } from "zod";\nimport { defineTool } from "../engine/tool.ts";'],
     ["frontends/exec/a.ts", 'import "../exec/b.ts";'],
-  ])("let pass, in src/%s: %s", (file, text) => {
+  ])("allow, in src/%s: %s", (file, text) => {
     expect(importFaults(file, importsOf(text))).toEqual([]);
   });
 
-  it("hold for the source as it is, and allow nothing that no file needs", () => {
+  it("hold for the source, and allow nothing unused", () => {
     const files = readdirSync("src", { recursive: true, encoding: "utf8" }).map((path) => path.replaceAll("\\", "/"));
     const sources = files.filter((path) => path.endsWith(".ts"));
     expect(sources).toContain("engine/event.ts");
@@ -346,7 +346,7 @@ function examplesByFile(): readonly (readonly [string, readonly string[]])[] {
   return examples.map(([file, legal, illegal]) => [file, [...legal, ...illegal]]);
 }
 
-/** From a file of every room, and from one folder deeper, an import of everything that has a row. */
+/** From a file in every room, and one folder deeper, an import of everything that has a row. */
 function matrix(): readonly (readonly [string, readonly string[]])[] {
   const files = importRules.flatMap(({ room }) => {
     if (isFile(room)) return [room];

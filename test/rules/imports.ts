@@ -12,14 +12,14 @@ import {
 } from "../../scripts/import-rules.mjs";
 
 export interface Import {
-  /** `undefined` when it is computed. */
+  /** `undefined` if it is computed. */
   readonly specifier: string | undefined;
   readonly how: "static" | "lazy" | "type";
 }
 
 type Row = (typeof importRules)[number];
 
-/** Every import of a module, re-exports, `import()` and `import("…")` types included. */
+/** Every import of a module, including re-exports, `import()` and `import("…")` types. */
 export function importsOf(text: string): readonly Import[] {
   const found: Import[] = [];
   const add = (node: ts.Node | undefined, how: Import["how"]): void => {
@@ -43,7 +43,7 @@ function isTypeOnly(clause: ts.ImportClause | undefined): boolean {
   return clause?.phaseModifier === ts.SyntaxKind.TypeKeyword;
 }
 
-/** What is wrong with a module's imports. `path` is relative to `src`; one sentence an import. */
+/** The faults of a module's imports, one sentence each. `path` is relative to `src`. */
 export function importFaults(path: string, imports: readonly Import[]): readonly string[] {
   const row = rowOf(path);
   if (!row) return [`src/${path} has no row in scripts/import-rules.mjs`];
@@ -72,7 +72,7 @@ function isAllowed(row: Row, path: string, { specifier, how }: Import): boolean 
   return (row.libraries ?? []).includes(library) || lazily.includes(library);
 }
 
-/** What the table allows and no file uses. The helpers count as used. */
+/** Unused allowances in the table. The helpers count as used. */
 export function unusedAllowances(imports: ReadonlyMap<string, readonly Import[]>): readonly string[] {
   const used = new Set<string>();
   for (const [path, found] of imports) {
@@ -92,7 +92,7 @@ export function unusedAllowances(imports: ReadonlyMap<string, readonly Import[]>
     .filter((fault) => !used.has(fault));
 }
 
-/** Rows for a file come before rows for the folder it lies in. */
+/** Rows for a file come before rows for its folder. */
 function rowOf(path: string): Row | undefined {
   return importRules.find(({ room }) => (isFile(room) ? path === room : matchesFolder(room, path)));
 }
@@ -107,7 +107,7 @@ function libraryOf(specifier: string): string {
   return specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
 }
 
-/** Tells `frontends/exec` from `frontends/acp`, which share a row. */
+/** Distinguishes `frontends/exec` from `frontends/acp`, which share a row. */
 function roomFolder(row: Row, path: string): string {
   return path.split("/").slice(0, depth(row.room)).join("/");
 }

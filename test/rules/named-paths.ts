@@ -4,13 +4,15 @@ import { keptFiles } from "./source-limits.ts";
 
 const tops = "src|test|scripts|bench|schema|docs|examples|\\.ci";
 
-/** In pages: code that looks like a path of the repository, or like a file of the program. Patterns and `<name>` are neither. */
+/**
+ * In pages: code that looks like a path in the repository, or like a file of the program. Not patterns and `<name>`.
+ */
 const inCode = new RegExp(`\`((?:${tops})/[\\w./@-]*|(?:[\\w-]+/)*[\\w-]+\\.(?:ts|mjs))\``, "g");
 
 /** In comments, in code or not. */
 const inComment = /(?<![\w./-])((?:[\w-]+\/)+[\w-]+\.(?:ts|mjs|md))\b/g;
 
-/** Paths that a page or a module's comments name and the repository does not have. */
+/** Paths named in a page or a module's comments that the repository lacks. */
 export function deadPaths(path: string, text: string, files: ReadonlySet<string>): readonly string[] {
   const isThere = (name: string): boolean => {
     const whole = name.replace(/\/$/, "");
@@ -35,7 +37,7 @@ export function namesOf(paths: readonly string[]): ReadonlySet<string> {
   return names;
 }
 
-/** A history names what was there once. */
+/** A history can name files that no longer exist. */
 export function deadPathsOfRepository(): readonly string[] {
   const paths = keptFiles();
   const names = namesOf(paths);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { isFullRun } from "../full-run.ts";
 
-/** The script in a repository like this one whose source is one small file, so that a test may spoil it. */
+/** The script in a similar repository whose source is one small file, so that a test can break it. */
 let copy: string;
 
 beforeEach(() => {
@@ -33,7 +33,7 @@ describe("THIRD_PARTY_NOTICES", () => {
     expect(noticesIn(process.cwd(), "--check")).toEqual({ status: 0, stderr: "" });
   });
 
-  it("is called stale when the source imports one more package or one less, and is itself again after a new run", () => {
+  it("is stale if the source imports one package more or less, and current after a new run", () => {
     const written = () => readFileSync(join(copy, "THIRD_PARTY_NOTICES"), "utf8");
     expect(notices()).toEqual({ status: 0, stderr: "" });
     const before = written();
@@ -44,7 +44,7 @@ describe("THIRD_PARTY_NOTICES", () => {
     expect(written()).toBe(before);
     notices();
     const more = sections(written()).filter((name) => !sections(before).includes(name));
-    // With what that one needs.
+    // With its dependencies.
     expect(more).toEqual(["fast-check", "pure-rand"]);
     rmSync(planted);
     expect(notices("--check")).toEqual(stale);
@@ -52,7 +52,7 @@ describe("THIRD_PARTY_NOTICES", () => {
     expect(written()).toBe(before);
   });
 
-  // That needs one more bundle.
+  // It needs one more bundle.
   if (isFullRun) {
     it("names exactly the packages whose code is in the bundle", () => {
       const [contained = ""] = readFileSync("THIRD_PARTY_NOTICES", "utf8").split("# Installed beside it");
@@ -61,7 +61,7 @@ describe("THIRD_PARTY_NOTICES", () => {
     });
   }
 
-  it("names what is in the bundle and what is installed beside it", () => {
+  it("names what is bundled and what is installed beside it", () => {
     const text = readFileSync("THIRD_PARTY_NOTICES", "utf8");
     expect(sections(text)).toEqual([
       "@agentclientprotocol/sdk",
@@ -92,7 +92,7 @@ describe("THIRD_PARTY_NOTICES", () => {
   });
 });
 
-/** Where it does not minify, the bundler marks where each module's code begins. */
+/** Unminified, the bundler marks where each module's code begins. */
 function bundledPackages(): readonly string[] {
   const folder = join(copy, "bundle");
   spawnSync(join("node_modules", ".bin", "tsdown"), [

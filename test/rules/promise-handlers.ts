@@ -1,8 +1,8 @@
 import ts from "typescript";
 
 /**
- * Promises that no code waits for and no handler covers. Such a rejection would end the process, and with it the sessions
- * of everybody else. Biome's noFloatingPromises accepts `void promise`, which says nothing about rejections.
+ * Promises without an await or a handler, whose rejection would end the process with every user's sessions. Biome's
+ * noFloatingPromises accepts `void promise`.
  */
 export function unhandledPromises(program: ts.Program, isChecked: (path: string) => boolean): readonly string[] {
   const checker = program.getTypeChecker();
@@ -39,7 +39,9 @@ export function unhandledPromises(program: ts.Program, isChecked: (path: string)
   return faults;
 }
 
-/** By `catch`, or by `then` with two handlers; `finally` behind them changes nothing. An assignment keeps it for later. */
+/**
+ * By `catch`, or by `then` with two handlers; a `finally` after them changes nothing. An assignment keeps it for later.
+ */
 function isHandled(node: ts.Expression): boolean {
   if (ts.isParenthesizedExpression(node)) return isHandled(node.expression);
   if (ts.isBinaryExpression(node)) return true;

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { filesWithMadePatterns, slowPatternsIn, slowPatternsOfSource } from "./regular-expressions.ts";
 
 /**
- * Patterns for which a long hostile text takes polynomial time, and why no such text reaches them. The offline model's are
- * not listed one by one: it does not look at prompts of more than 10,000 characters.
+ * Patterns with polynomial time for hostile texts, and why none reaches them. The offline model's are not listed,
+ * because it rejects prompts of more than 10,000 characters.
  */
 const reviewed: Readonly<Record<string, string>> = {
   "src/commands/program.ts": "our own help",
@@ -37,14 +37,14 @@ test("finds what a hostile text makes slow", () => {
   ]);
 });
 
-test("no pattern takes exponential time, and those that take more than linear time are reviewed", () => {
+test("no pattern takes exponential time, and those above linear time are reviewed", () => {
   const slow = slowPatternsOfSource();
   expect(slow.filter(({ growth }) => growth === "exponential")).toEqual([]);
   const files = new Set(slow.map(({ file }) => file).filter((file) => !file.startsWith("src/models/offline/")));
   expect([...files].sort()).toEqual(Object.keys(reviewed).sort());
 }, 60_000);
 
-/** The same for patterns that are put together from texts. */
+/** The same for patterns built from strings. */
 const made: Readonly<Record<string, string>> = {
   "config/models/factory-models.ts": "one set of characters",
   "config/check/form.ts": "written in src/config/schema, and reviewed there",
@@ -60,7 +60,7 @@ const made: Readonly<Record<string, string>> = {
   "permissions/programs/scripts/sed.ts": "each character fits one alternative",
 };
 
-test("patterns that are put together from texts are reviewed", () => {
+test("patterns built from strings are reviewed", () => {
   const files = filesWithMadePatterns().filter((file) => !file.startsWith("models/offline/"));
   expect(files).toEqual(Object.keys(made).sort());
 });

@@ -9,11 +9,11 @@ const source = fileURLToPath(new URL("../../src/", import.meta.url));
 export interface SlowPattern {
   readonly file: string;
   readonly pattern: string;
-  /** The time that a hostile text takes grows exponentially with its length, or as a power of it. */
+  /** A hostile text's time grows exponentially with its length, or as a power of it. */
   readonly growth: "exponential" | "polynomial";
 }
 
-/** The literals in a text of TypeScript for which there are texts that take more than linear time. */
+/** The literals in TypeScript source that take more than linear time for some texts. */
 export function slowPatternsIn(file: string, text: string): readonly SlowPattern[] {
   const found: SlowPattern[] = [];
   const visit = (node: ts.Node): void => {
@@ -29,7 +29,7 @@ export function slowPatternsIn(file: string, text: string): readonly SlowPattern
   return found;
 }
 
-/** Files that put patterns together from texts, which the analysis does not see. */
+/** Files that build patterns from strings, which the analysis does not see. */
 export function filesWithMadePatterns(): readonly string[] {
   return sourceFiles().filter((file) => /\bnew RegExp\(/.test(readFileSync(join(source, file), "utf8")));
 }

@@ -11,7 +11,7 @@ interface Limit {
   readonly pattern: RegExp;
 }
 
-/** Other programs and libraries give no codes for what these look for. */
+/** These need foreign prose, because other programs and libraries have no codes for it. */
 const readsForeignProse: readonly string[] = [
   "src/connect/socket-faults.ts",
   "src/main.ts",
@@ -55,14 +55,14 @@ const limits: readonly Limit[] = [
   { says: "names a folder of the machine it was written on", holdsFor: () => true, pattern: machinePaths() },
 ];
 
-/** This checkout and the home folder, but not the superuser's: examples of what must be refused name that one. */
+/** This checkout and the home folder, except root's, which examples use. */
 function machinePaths(): RegExp {
   const folders = [process.cwd(), homedir()].filter((folder) => folder.split("/").length > 2);
   const escaped = folders.map((folder) => folder.replace(/[^\w/]/g, "\\$&"));
   return new RegExp(`(?:${[...escaped, "file:///(?:home|Users|root)/"].join("|")})(?![\\w-])`);
 }
 
-/** Every file that git keeps or would keep. */
+/** Every file that git tracks or would track. */
 export function keptFiles(): readonly string[] {
   const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
   return listed

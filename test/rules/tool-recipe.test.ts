@@ -27,10 +27,10 @@ beforeEach(async () => {
 });
 afterEach(() => rm(copy, { recursive: true, force: true }));
 
-/** Without what this test run has set for its own workers. */
+/** Without variables that this test run has set for its own workers. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^VITEST|^NODE_ENV$/.test(name)));
 
-/** Rejects with what it printed. */
+/** Rejects with its output. */
 async function shell(command: string, extra: Readonly<Record<string, string>> = {}): Promise<void> {
   await run("sh", ["-c", command], { cwd: copy, env: { ...env, ...extra }, maxBuffer: 64 * 1024 * 1024 }).catch(
     ({ stdout, stderr }) => Promise.reject(new Error(`${command}\n${stdout}${stderr}`)),

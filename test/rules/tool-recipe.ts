@@ -1,14 +1,14 @@
 import { existsSync, readFileSync } from "node:fs";
 import { blocksOf } from "../docs/blocks.ts";
 
-/** One block of a recipe: what to do with its text, and to which file. */
+/** One block of a recipe: its action, file and text. */
 export interface Step {
   readonly action: "new" | "import" | "element" | "last" | "run";
   readonly path: string;
   readonly text: string;
 }
 
-/** The blocks that `<!-- recipe: action path -->` announces. */
+/** The blocks after `<!-- recipe: action path -->`. */
 export function stepsOf(markdown: string): readonly Step[] {
   const found = [...markdown.matchAll(/^<!-- recipe: (new|import|element|last|run) ?(\S*) -->\n/gm)];
   return found.map(({ 0: whole, 1: action, 2: path = "", index }) => {

@@ -13,7 +13,7 @@ import {
 } from "./fake-backend.ts";
 import { standOf } from "./naive-client.ts";
 
-/* Requests and their answers, as odd as they come; and backends that are older than the words of today. */
+/* Unusual responses, and backends older than the current vocabulary. */
 
 const open = () => openOver(createFakeBackend());
 
@@ -23,7 +23,7 @@ const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-describe("an answer", () => {
+describe("a response", () => {
   it.each<readonly [string, object, unknown]>([
     [
       "with fields that nobody knows, a method among them",
@@ -44,7 +44,7 @@ describe("an answer", () => {
     await session.close();
   });
 
-  it("of its own counts, if it comes soon after an error without an id", async () => {
+  it("with its own id counts if it comes soon after an error without one", async () => {
     const { backend, session } = await open();
     const call = session.call("x");
     const { id } = await backend.next("droid.x");
@@ -54,7 +54,7 @@ describe("an answer", () => {
     await session.close();
   });
 
-  it("without an id belongs to the one that its data names, even if that was answered", async () => {
+  it("without an id belongs to the request that its data names, even if that was answered", async () => {
     const { backend, session, warnings } = await open();
     const first = session.call("x");
     const asked = await backend.next("droid.x");
@@ -72,7 +72,7 @@ describe("an answer", () => {
     await session.close();
   });
 
-  it("is waited for by one request at a time, so that each error has an owner", async () => {
+  it("is awaited by one request at a time, so that each error has an owner", async () => {
     const { backend, session } = await open();
     const calls = ["a", "b", "c"].map((method) => session.call(method));
     const settledCalls = Promise.allSettled(calls);
@@ -94,7 +94,7 @@ describe("an answer", () => {
     await session.close();
   });
 
-  it("that is given up leaves the next request to its own", async () => {
+  it("that is no longer awaited leaves the next request its own", async () => {
     const { backend, session } = await open();
     const controller = new AbortController();
     const [first, waiting] = ["a", "b"].map((method) => session.call(method, {}, { signal: controller.signal }));
@@ -125,7 +125,7 @@ describe("an error without an id", () => {
   };
   const error = { code: -32600, message: "bad" };
 
-  it("is that of the request that was given up and not answered, and fails no other", async () => {
+  it("belongs to the abandoned, unanswered request, and fails no other", async () => {
     const { session, backend, two, second } = await given();
     backend.error(null, error);
     await new Promise((resolve) => setTimeout(resolve, 60));
@@ -134,7 +134,7 @@ describe("an error without an id", () => {
     await session.close();
   });
 
-  it("is that of the next when the one that was given up is answered", async () => {
+  it("belongs to the next one if the abandoned request is answered", async () => {
     const { session, backend, one, second } = await given();
     backend.error(null, error);
     backend.result(one, {});
@@ -144,7 +144,7 @@ describe("an error without an id", () => {
 });
 
 describe("an older backend", () => {
-  /** Answers with these errors, without an id, until it gets what it knows. */
+  /** Returns these errors, without an id, until it gets a request it knows. */
   function choosy(isKnown: (request: Asked) => boolean, words = "Invalid request format", code = -32600) {
     const backend = createFakeBackend({});
     void (async () => {
@@ -161,7 +161,7 @@ describe("an older backend", () => {
     received.map(({ method, params }) => ({ method: method?.replace("droid.", ""), params }));
   const quick = { timeouts: { grace: 5 } };
 
-  it("gets the level in its own word when it does not know today's", async () => {
+  it("gets the level in its own word if it rejects the current one", async () => {
     const backend = choosy(({ params }) => /^(auto-|spec|normal)/.test(String(params?.autonomyLevel)));
     const { connect } = backend;
     const session = await createSession({
@@ -182,7 +182,7 @@ describe("an older backend", () => {
     await session.close();
   });
 
-  it("is not asked again what it would not understand either", async () => {
+  it("is not retried with a request it would not understand either", async () => {
     const backend = choosy(() => false);
     expect(await failureOf(createSession({ connect: backend.connect, cwd: "/w", ...quick }))).toEqual(
       new RequestError("droid.initialize_session", { code: -32600, message: "Invalid request format" }, true),
@@ -210,7 +210,7 @@ describe("an older backend", () => {
     await session.close();
   });
 
-  it("says why it cannot load a session, and opens no other for it", async () => {
+  it("reports why it cannot load a session, and opens no other for it", async () => {
     const words = "Session s-9 is in use by process 7.";
     const backend = choosy(() => false, words, -32603);
     expect(await failureOf(resumeSession("s-9", { connect: backend.connect, cwd: "/w", ...quick }))).toEqual(
@@ -219,7 +219,7 @@ describe("an older backend", () => {
     expect(asked(backend)).toEqual([{ method: "load_session", params: { sessionId: "s-9" } }]);
   });
 
-  it("that can open none to load one in is quoted with its first words", async () => {
+  it("that cannot open one to load another is quoted with its first message", async () => {
     const backend = choosy(() => false, "No active session.", -32603);
     expect(await failureOf(resumeSession("s-9", { connect: backend.connect, cwd: "/w", ...quick }))).toEqual(
       new RequestError("droid.load_session", { code: -32603, message: "No active session." }, true),
@@ -227,7 +227,7 @@ describe("an older backend", () => {
     expect(asked(backend).map(({ method }) => method)).toEqual(["load_session", "initialize_session"]);
   });
 
-  it("is believed when it tells the settings in notifications only", async () => {
+  it("can report settings in notifications only", async () => {
     const answers: Answers = { "droid.initialize_session": () => ({ sessionId: "s" }) };
     const backend = createFakeBackend(answers);
     backend.notify({ type: "settings_updated", settings: { ...settings, autonomyLevel: "auto-high" } }, idle);

@@ -11,14 +11,14 @@ import type { Scene } from "./trace-script.ts";
 import { isState, messageOf, scriptOf } from "./trace-script.ts";
 import { expectedOf, seenIn } from "./trace-seen.ts";
 
-/* The traces once more, from servers that do what other backends do besides. */
+/* The traces again, from servers with other backends' deviations. */
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 afterEach(() => void vi.useRealTimers());
 
 const names = traceNames();
 
-describe("what is said twice counts once", () => {
+describe("repeated messages count once", () => {
   const twice = new Set([
     ...["create_message", "tool_result", "tool_call", "droid_working_state_changed"],
     ...["settings_updated", "session_title_updated"],
@@ -33,7 +33,7 @@ describe("what is said twice counts once", () => {
   });
 });
 
-describe("what nobody knows is passed on, and changes nothing", () => {
+describe("unknown fields and types are passed on, and change nothing", () => {
   const unknown = { type: "from_another_day", more: { to: ["know"] } };
   const given: TurnEvent = { type: "other", name: unknown.type, given: unknown };
   const notification = { jsonrpc: "2.0", type: "notification", method: "droid.session_notification" };
@@ -51,7 +51,7 @@ describe("what nobody knows is passed on, and changes nothing", () => {
   });
 });
 
-describe("idle before the last message is waited out", () => {
+describe("waits out an idle before the last message", () => {
   test.each(names)("%s", async (name) => {
     for (const [run, scenes] of runsOf(name)) {
       const early = await playScript(withEarlyIdle(scenes));
@@ -60,7 +60,7 @@ describe("idle before the last message is waited out", () => {
     }
   });
 
-  test("also of a message that does not come piece by piece", async () => {
+  test("even for a message without deltas", async () => {
     for (const [run, scenes] of names.flatMap(runsOf)) {
       const told = new Set(expectedMessages(run));
       const bent = withEarlyIdle(scenes).filter((scene) => !isPieceOf(scene, told));
@@ -74,7 +74,7 @@ describe("idle before the last message is waited out", () => {
   });
 });
 
-describe("idle before anything of a turn was said does not end it", () => {
+describe("an idle before anything of a turn does not end it", () => {
   const newState = "idle";
   const notification = { type: "droid_working_state_changed", newState };
   const params = { notification };
@@ -92,13 +92,13 @@ describe("idle before anything of a turn was said does not end it", () => {
   });
 });
 
-describe("a backend that dies leaves nobody waiting", () => {
+describe("a dying backend leaves no caller waiting", () => {
   // Every line in the long run.
   const step = isFullRun ? 1 : 19;
   test.each(names)("%s", async (name) => {
     for (const [, scenes] of runsOf(name)) {
       for (let length = 1; length < scenes.length; length += step) {
-        // What the SDK was told to do goes out before the end.
+        // The SDK's own messages go out before the end.
         const last = scenes[length];
         const cut = scenes.slice(0, last?.by === "sdk" ? length + 1 : length);
         const { left, turns, end } = await playScript(cut);
@@ -121,12 +121,12 @@ const typeOf = ({ params }: Received): string => params?.notification?.type ?? "
 
 const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** Fields that nobody knows, outside and inside. */
+/** Unknown fields, outside and inside. */
 function withExtras(message: Received): Received {
   const { params } = message;
   const notification = params?.notification;
   if (notification === undefined || !("type" in notification)) return { ...message, later: true };
-  // What the SDK passes on as it came would be another.
+  // Raw details that the SDK passes on would differ.
   const isKnown = ["create_message", "tool_result", "droid_working_state_changed"].includes(notification.type);
   return {
     ...message,
@@ -144,13 +144,13 @@ function without(played: PlayedRun, unwanted: TurnEvent): PlayedRun {
 const messagesOf = ({ events }: PlayedTurn): readonly string[] =>
   events.flatMap((event) => (event.type === "message" ? [event.message.id] : []));
 
-/** A piece of a message that comes as a whole, too. */
+/** A delta of a message that also comes whole. */
 function isPieceOf(scene: Scene, messages: ReadonlySet<string>): boolean {
   const notification = scene.by === "server" ? scene.message.params?.notification : undefined;
   return notification?.type === "assistant_text_delta" && messages.has(String(notification.messageId));
 }
 
-/** Of every turn whose last message comes right before idle, the other way round. */
+/** Swaps the last message and idle of every turn where they are adjacent. */
 function withEarlyIdle(scenes: readonly Scene[]): readonly Scene[] {
   const bent = [...scenes];
   for (const [at, scene] of scenes.entries()) {

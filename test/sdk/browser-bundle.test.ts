@@ -9,10 +9,10 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const entry = `${root}dist/sdk/browser.js`;
 const names = Object.keys(fromBrowser).sort();
 
-/** The most that a page should have to load for the SDK, gzipped. */
+/** Maximum size of the SDK for a page, gzipped. */
 const mostBytes = 40 * 1024;
 
-/** What a page's bundler makes of a program, as one classic script. */
+/** A program as a page's bundler builds it, as one classic script. */
 async function bundled(program: string): Promise<OutputChunk> {
   const bundle = await rolldown({
     input: "\0program",
@@ -35,7 +35,7 @@ async function bundled(program: string): Promise<OutputChunk> {
   }
 }
 
-test("all of the SDK is a small script that loads where nothing of Node is there", async ({ annotate }) => {
+test("the whole SDK is a small script that loads without Node", async ({ annotate }) => {
   const { code, imports, dynamicImports } = await bundled(
     `import * as sdk from ${JSON.stringify(entry)}; globalThis.sdk = sdk;`,
   );
@@ -49,7 +49,7 @@ test("all of the SDK is a small script that loads where nothing of Node is there
 });
 
 test.for(["createSession", "query", "readStreamJson"])(
-  "a program that uses %s alone is smaller",
+  "a program that uses only %s is smaller",
   async (name, { annotate }) => {
     const whole = await bundled(`import * as sdk from ${JSON.stringify(entry)}; globalThis.sdk = sdk;`);
     const { code } = await bundled(`import { ${name} } from ${JSON.stringify(entry)}; globalThis.used = ${name};`);
@@ -59,14 +59,14 @@ test.for(["createSession", "query", "readStreamJson"])(
   },
 );
 
-test("what a program does not use is not in its bundle", async () => {
+test("a bundle excludes what its program does not use", async () => {
   const used = await bundled(`import { BusyError } from ${JSON.stringify(entry)}; globalThis.used = BusyError;`);
   expect([used.code.includes("BusyError"), used.code.includes("ClosedError")]).toEqual([true, false]);
   const unused = await bundled(`import ${JSON.stringify(entry)};`);
   expect(unused.moduleIds).toEqual(["\0program"]);
 });
 
-test("no library is in it, for Node neither", async () => {
+test("contains no library, even for Node", async () => {
   const bundle = await rolldown({
     input: [`${root}src/sdk/node.ts`, `${root}src/sdk/browser.ts`],
     platform: "neutral",
@@ -77,7 +77,7 @@ test("no library is in it, for Node neither", async () => {
     const { output } = await bundle.generate({ format: "esm" });
     const modules = output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
     const folders = new Set(modules.map((id) => id.replace(root, "").split("/").slice(0, 2).join("/")));
-    // Of the store, how sessions are listed; of the configuration, where home is.
+    // From the store, only listing sessions; from the configuration, only the home.
     expect([...folders].sort()).toEqual([
       "src/async",
       "src/config",

@@ -1,16 +1,16 @@
 import type * as browser from "../../src/sdk/browser.ts";
 import type { Handlers, QuestionRequest, Session, TurnEvent } from "../../src/sdk/browser.ts";
 
-/* What runs in the page of browser.test.ts. It gets the SDK from the page's program: of `src` it uses types alone. */
+/* Runs in the page of browser.test.ts. It gets the SDK from the page's program, and uses only types of `src`. */
 
 export type PageSdk = Pick<
   typeof browser,
   "createSession" | "resumeSession" | "query" | "webSocketConnection" | "readStreamJson"
 >;
 
-/** What the test does for the page. */
+/** The test's services for the page. */
 export interface Outside {
-  /** Programs that run for this path do nothing more, until their sockets are closed. */
+  /** Programs for this path stop until their sockets are closed. */
   freeze(path: string): Promise<void>;
   closeSockets(path: string): Promise<void>;
 }
@@ -18,7 +18,7 @@ export interface Outside {
 export interface Place {
   readonly address: string;
   readonly cwd: string;
-  /** Of the scripted models, by name. */
+  /** The scripted models by name. */
   readonly models: Readonly<Record<string, string>>;
 }
 
@@ -31,7 +31,7 @@ export function createScenarios(
   const open = (model: string, more: Handlers = {}): Promise<Session> =>
     createSession({ connect, cwd, modelId: models[model] ?? model, ...more });
 
-  /** The session is closed whatever comes of it. */
+  /** Closes the session in any case. */
   async function during<T>(opening: Promise<Session>, use: (session: Session) => Promise<T>): Promise<T> {
     const session = await opening;
     try {
@@ -152,7 +152,7 @@ export function createScenarios(
       });
     },
 
-    /** The first cannot go on before the second has been through a whole turn. */
+    /** The first cannot continue before the second has had a whole turn. */
     async twoAtOnce() {
       const order: string[] = [];
       let letGo = (): void => {};
@@ -194,7 +194,7 @@ export function createScenarios(
       return { types: [...new Set(types)], text: (await other.result).text };
     },
 
-    /** Whatever waits is told. */
+    /** Everything waiting is settled. */
     async serverGone() {
       const path = "doomed";
       const session = await createSession({

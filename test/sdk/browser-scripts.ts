@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 
-/* What the models of browser.test.ts say, and what is told of it. */
+/* The models of browser.test.ts, and the expected output. */
 
 const run = (command: string) => ({ name: "Execute", input: { command, riskLevel: "medium" } });
 const questionnaire = `1. [question] Which colour?
@@ -26,7 +26,7 @@ export const scripts: Readonly<Record<string, readonly object[]>> = {
   second: [{ text: "The second." }],
 };
 
-/** Every reply costs the same. */
+/** Every reply has the same cost. */
 export const counted = (reply: object) => ({ ...reply, usage: { input: 12, output: 5 } });
 export const usage = (replies: number) => ({
   inputTokens: 12 * replies,

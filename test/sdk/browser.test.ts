@@ -12,9 +12,9 @@ import { findBrowser, noBrowser, type OpenedPage, openPage } from "./real-browse
 import { until } from "./stand-ins.ts";
 import { bridgeWebSockets, type WebSocketBridge } from "./web-socket-bridge.ts";
 
-/* The package in a page, as a page's own bundler takes it, with the program behind a WebSocket. */
+/* The package in a page, built by a page's own bundler, with the program behind a WebSocket. */
 
-/** The most that a page should have to load for the SDK, gzipped. */
+/** Maximum size of the SDK for a page, gzipped. */
 const mostBytes = 40 * 1024;
 
 const used = "createSession, resumeSession, query, webSocketConnection, readStreamJson";
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.remove());
 
-/** As a user's bundler makes it: the package is found through its `exports`. */
+/** As a user's bundler builds it: the package is found through its `exports`. */
 async function bundled(text: string): Promise<string> {
   const input = await bench.file("page.js", text);
   const bundle = await rolldown({ input, platform: "browser", logLevel: "silent" });
@@ -39,7 +39,7 @@ async function bundled(text: string): Promise<string> {
   }
 }
 
-test("a page loads little for all that it may want", async ({ annotate }) => {
+test("a page loads little, whatever it uses", async ({ annotate }) => {
   const code = await bundled(`import { ${used} } from "tinman/sdk"; globalThis.used = [${used}];`);
   const { length } = gzipSync(code);
   await annotate(`${code.length} bytes, ${length} gzipped`);
@@ -89,7 +89,7 @@ describe("in a browser", () => {
     if (browser === undefined) return;
     await opened?.close();
     await bridge.close();
-    // The folder is in the environment of the browser's processes, and of the program's.
+    // The folder is in the environment of the browser's and the program's processes.
     expect(await thatStay(bench.root)).toEqual([]);
   });
 
@@ -98,11 +98,11 @@ describe("in a browser", () => {
     return opened?.page.evaluate<Awaited<ReturnType<Scenarios[Name]>>>(call);
   }
 
-  test("nothing is asked of the page that only secure ones have", async () => {
+  test("needs nothing that only secure pages have", async () => {
     expect(await inPage("surroundings")).toEqual({ isSecure: false, hasRandomUuid: false });
   });
 
-  test("a turn is streamed", async () => {
+  test("streams a turn", async () => {
     const told = await inPage("streamed");
     const [turnId, replyId] = [told?.turnId ?? "", told?.events.flatMap(messageIdOf).at(-1) ?? ""];
     const [title, text] = ["Hello, all of you: äöü 漢字 🦫", "Grüße aus 漢字 🦫."];
@@ -141,7 +141,7 @@ describe("in a browser", () => {
     });
   });
 
-  test("a handler is asked for permission, and its answer counts", async () => {
+  test("asks a handler for permission, and applies its answer", async () => {
     expect(await inPage("permission")).toEqual({
       asked: [permissionFor("call_1", "no"), permissionFor("call_2", "yes")],
       results: [ended("interrupted", "", 1, "permission_rejected"), ended("completed", "Made.", 2)],
@@ -158,7 +158,7 @@ describe("in a browser", () => {
     expect(await inPage("question")).toEqual({ asked: [[colour, kind]], result: ended("completed", text, 2) });
   });
 
-  test("a turn is interrupted, and the session goes on", async () => {
+  test("interrupts a turn, and the session continues", async () => {
     expect(await inPage("interrupt")).toEqual({
       shown: "On",
       result: ended("interrupted", "On", 0, "cancelled"),
@@ -166,7 +166,7 @@ describe("in a browser", () => {
     });
   });
 
-  test("a turn is aborted, and the session goes on", async () => {
+  test("aborts a turn, and the session continues", async () => {
     const failure = { name: "Error", message: "The user has left." };
     expect(await inPage("aborted")).toEqual({
       failures: [failure, failure],
@@ -174,7 +174,7 @@ describe("in a browser", () => {
     });
   });
 
-  test("settings are changed, and what there is is told", async () => {
+  test("changes settings, and reads listings", async () => {
     const before = { ...settings, modelId: models.streamed };
     const after = { ...before, interactionMode: "spec", autonomyLevel: "medium" };
     expect(await inPage("settings")).toEqual({
@@ -188,7 +188,7 @@ describe("in a browser", () => {
     });
   });
 
-  test("a session is resumed", async () => {
+  test("resumes a session", async () => {
     const reminder = { type: "text", text: expect.stringMatching(/^<system-reminder>/) };
     expect(await inPage("resumed")).toEqual({
       isSame: true,
@@ -202,7 +202,7 @@ describe("in a browser", () => {
     });
   });
 
-  test("two sessions run at once", async () => {
+  test("runs two sessions at once", async () => {
     expect(await inPage("twoAtOnce")).toEqual({
       order: ["first is asked", "second has ended", "first has ended"],
       results: [ended("completed", "The second."), ended("completed", "The first.", 2)],
@@ -217,7 +217,7 @@ describe("in a browser", () => {
     });
   });
 
-  test("whatever waits is told when the server is gone in the middle of a turn, and how it closed", async () => {
+  test("settles everything waiting when the server disappears in the middle of a turn", async () => {
     const reason = "The WebSocket has ended: it was closed with code 4000 (maintenance).";
     const gone = { name: "BackendGoneError", message: reason };
     const calls = ["result", "event", "queued", "models", "tools", "settings", "rename", "call"] as const;
@@ -232,7 +232,7 @@ describe("in a browser", () => {
   test.each([
     ["nobody listens", "ws://127.0.0.1:", "ERR_CONNECTION_REFUSED"],
     ["the page may not go", "ws://localhost:", "Content Security Policy"],
-  ])("opening fails where %s, and the browser alone says why", async (_where, origin, why) => {
+  ])("opening fails where %s, and only the browser says why", async (_where, origin, why) => {
     const nobody = await bridgeWebSockets(bench);
     await nobody.close();
     const address = origin + new URL(nobody.address).port;
@@ -244,7 +244,7 @@ describe("in a browser", () => {
     expect(opened?.said.splice(0)).toEqual([expect.stringContaining(why)]);
   });
 
-  test("what a run printed is read, at once or as a stream", async () => {
+  test("reads a run's output, at once or as a stream", async () => {
     const { stdout } = await bench.tinman(["exec", "-m", models.streamed ?? "", "-o", "stream-json", "hi"]);
     const told = await inPage("streamJson", stdout);
     expect(told?.streamed).toEqual(told?.whole);

@@ -4,7 +4,7 @@ import * as browser from "../../src/sdk/browser.ts";
 import * as node from "../../src/sdk/node.ts";
 import { busy, completed, createFakeBackend, says } from "./fake-backend.ts";
 
-/* What callers without types get wrong. */
+/* Mistakes of callers without types. */
 
 const neverCalled = () => Promise.reject(new Error("It was called."));
 
@@ -45,7 +45,7 @@ const wrong: readonly [options: unknown, fault: string][] = [
 test.each([
   ["node", node],
   ["browser", browser],
-])("a wrong option is refused by name: %s", async (_, sdk) => {
+])("rejects a wrong option by name: %s", async (_, sdk) => {
   for (const [options, fault] of wrong) {
     const given = { connect: neverCalled, ...(options as object) };
     const told = (name: string): string => `TypeError: The option ${fault.replace("%", name)}.`;
@@ -81,7 +81,7 @@ const wrongPrograms: readonly [options: object, fault: string][] = [
   [{ maxLineBytes: -1 }, "maxLineBytes of % must be a number of at least 1"],
 ];
 
-test.each(wrongPrograms)("a program is not started with %j", async (options, fault) => {
+test.each(wrongPrograms)("does not start a program with %j", async (options, fault) => {
   const told = (name: string): string => `TypeError: The option ${fault.replace("%", name)}.`;
   expect(await failureOf(() => node.createSession(options))).toBe(told("createSession"));
   expect(await failureOf(() => node.resumeSession("s", options))).toBe(told("resumeSession"));
@@ -89,10 +89,10 @@ test.each(wrongPrograms)("a program is not started with %j", async (options, fau
   expect(await failureOf(() => node.spawnBackend(options))).toBe(told("spawnBackend"));
 });
 
-/** As one without types calls it. */
+/** As called without types. */
 const loose = (call: unknown) => call as (...given: readonly unknown[]) => unknown;
 
-test("so it is with sockets and outputs", async () => {
+test("also for sockets and outputs", async () => {
   const socketTo = loose(node.webSocketConnection);
   const read = loose(node.readStreamJson);
   expect(
@@ -128,7 +128,7 @@ test("so it is with sockets and outputs", async () => {
   );
 });
 
-test("what a session is asked for is checked before the backend hears of it", async () => {
+test("checks a session's options before the backend gets them", async () => {
   const backend = createFakeBackend();
   const session = await node.createSession({ connect: backend.connect });
   const asked = backend.received.length;
@@ -180,7 +180,7 @@ test("what a session is asked for is checked before the backend hears of it", as
   await session.close();
 });
 
-test("in a browser, connect must be given", async () => {
+test("in a browser, connect is required", async () => {
   const told = "needs the option connect: a browser cannot start programs.";
   // @ts-expect-error no options
   expect(await failureOf(() => browser.createSession())).toBe(`TypeError: createSession ${told}`);
@@ -190,7 +190,7 @@ test("in a browser, connect must be given", async () => {
   expect(await failureOf(() => browser.query("x", {}))).toBe(`TypeError: query ${told}`);
 });
 
-test("what connect gives must be a connection", async () => {
+test("connect must return a connection", async () => {
   const [connection] = node.linkedConnection();
   const { send: _, ...mute } = connection;
   const given: readonly [unknown, string][] = [

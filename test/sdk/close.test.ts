@@ -6,7 +6,7 @@ import { createSession } from "../../src/sdk/node.ts";
 import { createBench } from "../e2e/tinman.ts";
 import { isAlive, until } from "./stand-ins.ts";
 
-it("a session that is closed in the middle of a command ends the command, too", async () => {
+it("closing a session in the middle of a command ends the command", async () => {
   const bench = await createBench();
   try {
     const model = await bench.script([
@@ -27,7 +27,7 @@ it("a session that is closed in the middle of a command ends the command, too", 
   }
 });
 
-it("a program that dies in the middle of a command leaves nothing behind when that is over", async () => {
+it("a program that dies in the middle of a command leaves nothing behind", async () => {
   const bench = await createBench();
   try {
     const execute = (command: string) => ({ tool_calls: [{ name: "Execute", input: { command } }] });

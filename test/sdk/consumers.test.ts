@@ -15,9 +15,11 @@ async function open(options: CreateOptions = {}): Promise<{ backend: FakeBackend
   return { backend, session: await createSession({ connect: backend.connect, ...options }) };
 }
 
-/** Answers the next prompt: so many pieces with their numbers, ten in a message, then a message that says how many there were, and the end. */
+/**
+ * Answers the next prompt: this many numbered deltas, ten per message, then a message with their count, and the end.
+ */
 async function tell(backend: FakeBackend, turnId: string, count: number, filling = ""): Promise<void> {
-  // Before the prompt is accepted, nothing would be held up.
+  // Before the prompt is accepted, there is no back-pressure.
   await backend.next("droid.add_user_message");
   backend.notify(busy);
   for (let first = 1; first <= count; first += 10) {
@@ -31,7 +33,7 @@ async function tell(backend: FakeBackend, turnId: string, count: number, filling
 const numberOf = (event: TurnEvent): readonly number[] =>
   event.type === "text" && /^\d+ x*$/.test(event.text) ? [Number.parseInt(event.text, 10)] : [];
 
-/** The numbers of the pieces, and the last text. */
+/** The numbers of the deltas, and the last text. */
 async function taken(turn: Turn, atEach: (event: TurnEvent) => unknown = () => undefined) {
   const pieces: number[] = [];
   let end: string | undefined;
@@ -45,8 +47,8 @@ async function taken(turn: Turn, atEach: (event: TurnEvent) => unknown = () => u
 
 const whole = (count: number) => ({ pieces: numbers(count), end: `${count} pieces` });
 
-describe("one who wants nothing but the result", () => {
-  it("gets it, however much is said, and none of it is kept", async () => {
+describe("a caller that only wants the result", () => {
+  it("gets it, however long the turn, and nothing is kept", async () => {
     const { backend, session } = await open();
     const turn = session.stream("go", { id: "t" });
     const { result } = turn;
@@ -57,7 +59,7 @@ describe("one who wants nothing but the result", () => {
     );
   });
 
-  it("may still look when little was said", async () => {
+  it("can still iterate if the turn was short", async () => {
     const { backend, session } = await open();
     const turn = session.stream("go", { id: "t" });
     const { result } = turn;
@@ -67,7 +69,7 @@ describe("one who wants nothing but the result", () => {
   });
 });
 
-describe("one who looks late", () => {
+describe("a caller that iterates late", () => {
   it("gets every event, in order", async () => {
     const { backend, session } = await open();
     const turn = session.stream("go", { id: "t" });
@@ -77,7 +79,7 @@ describe("one who looks late", () => {
     expect(await taken(turn)).toEqual(whole(5_000));
   });
 
-  it("hears that they are gone when they were too many to be kept", async () => {
+  it("learns that they are gone if they were too many to keep", async () => {
     const { backend, session } = await open();
     const turn = session.stream("go", { id: "t" });
     await tell(backend, "t", 17, kibibyte.repeat(1024));
@@ -89,10 +91,10 @@ describe("one who looks late", () => {
   });
 });
 
-describe("one who looks twice", () => {
+describe("a caller that iterates twice", () => {
   const onceOnly = new TypeError("A turn's events can be iterated only once.");
 
-  it("hears of it, and the first loop goes on", async () => {
+  it("gets an error, and the first loop continues", async () => {
     const { backend, session } = await open();
     const turn = session.stream("go", { id: "t" });
     await tell(backend, "t", 500);
@@ -103,7 +105,7 @@ describe("one who looks twice", () => {
     expect(() => turn[Symbol.asyncIterator]()).toThrow(onceOnly);
   });
 
-  it("hears of it also from a query", async () => {
+  it("gets an error from a query as well", async () => {
     const backend = createFakeBackend();
     const turn = query("go", { id: "t", connect: backend.connect });
     const first = taken(turn, () => expect(taken(turn)).rejects.toThrow(onceOnly));
@@ -112,7 +114,7 @@ describe("one who looks twice", () => {
   });
 });
 
-describe("one who never looks", () => {
+describe("a caller that never iterates", () => {
   it("has the turn run to its end, and the next one, too", async () => {
     let seen = 0;
     const { backend, session } = await open({ onEvent: (event) => (seen += numberOf(event).length) });
@@ -126,7 +128,7 @@ describe("one who never looks", () => {
   });
 });
 
-describe("one who takes his time", () => {
+describe("a slow caller", () => {
   it.each([
     ["many events", 1_000, "", 260],
     ["long events", 40, kibibyte.repeat(256), 6],
@@ -148,7 +150,7 @@ describe("one who takes his time", () => {
     expect(Math.max(...ahead)).toBeGreaterThan(1);
   });
 
-  it("is not told that the backend was silent", async () => {
+  it("does not see the backend as silent", async () => {
     const { backend, session } = await open({ timeouts: { silence: 50 } });
     const turn = session.stream("go", { id: "t" });
     const taking = taken(turn, (event) => (numberOf(event)[0] === 3 ? sleep(200) : undefined));
@@ -156,11 +158,11 @@ describe("one who takes his time", () => {
     expect(await taking).toEqual(whole(1_000));
   });
 
-  it("gets the last message also of a backend that says before it that it is idle", async () => {
+  it("gets the last message even from a backend that reports idle before it", async () => {
     const { backend, session } = await open({ timeouts: { grace: 200 } });
     const turn = session.stream("go", { id: "t" });
     const last = 300;
-    // That it is idle is the last that is read before the pause.
+    // Idle is the last line read before the pause.
     const taking = taken(turn, (event) => (numberOf(event)[0] === last - 255 ? sleep(600) : undefined));
     await backend.next("droid.add_user_message");
     const pieces = numbers(last).map((number) => delta("t-end", `${number} `));
@@ -170,7 +172,7 @@ describe("one who takes his time", () => {
   });
 });
 
-describe("one who asks for something else before the next event", () => {
+describe("a caller with a request before the next event", () => {
   const asks: readonly [string, (session: Session, turn: Turn) => Promise<unknown>][] = [
     ["the models", (session) => session.models()],
     ["another title", (session) => session.rename("title")],
@@ -187,7 +189,7 @@ describe("one who asks for something else before the next event", () => {
     expect(await taking).toEqual(whole(3_000));
   });
 
-  it("gets the answer to another prompt, though it comes after all that waits", async () => {
+  it("gets the response to another prompt, though it comes after everything waiting", async () => {
     const { backend, session } = await open();
     const turn = session.stream("go", { id: "t" });
     const answers: string[] = [];

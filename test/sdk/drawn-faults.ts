@@ -3,17 +3,17 @@ import { type Random, randomFrom } from "../fakes/seeded-random.ts";
 import type { Item, Notice } from "./drawn-turns.ts";
 import { completed, delta, idle, message } from "./fake-backend.ts";
 
-/* What backends do to the turns that they tell. None of it may change what a client sees. */
+/* Deviations of backends in their turns. None may change what a client sees. */
 
 export interface Faults {
-  /** For where they are. */
+  /** By place. */
   readonly seed: number;
   readonly names: readonly FaultName[];
 }
 
 interface Told {
   readonly items: readonly Item[];
-  /** What comes only when the next turn has begun. */
+  /** Messages that come only when the next turn has begun. */
   readonly late: readonly Item[];
 }
 
@@ -39,7 +39,7 @@ function messageIdOf(item: Item): unknown {
   return messageId ?? (whole as { id?: unknown } | undefined)?.id;
 }
 
-/** Whether the reply that these pieces are of comes as a message. */
+/** Whether the reply of these deltas comes as a message. */
 function isFinished(piece: Item, all: readonly Item[]): boolean {
   return all.some((item) => typeOf(item) === "create_message" && messageIdOf(item) === messageIdOf(piece));
 }
@@ -75,9 +75,9 @@ const strangers: readonly object[] = [
 ];
 
 const faults = {
-  /** All copies at once, as often as they like. */
+  /** All copies at once, any number of times. */
   copies: each((item, random) => (isTwofold(item) || isState(item) ? Array(1 + random.below(3)).fill(item) : [item])),
-  /** A copy of a message much later. */
+  /** A much later copy of a message. */
   lateCopies: ({ items, late }, random) => {
     const now = [...items];
     for (const item of items.filter((one) => typeOf(one) === "create_message")) {
@@ -91,21 +91,21 @@ const faults = {
     const held = items.filter(isHeld).slice(-1);
     return { items: [...items.filter((item) => !held.includes(item)), ...held], late };
   },
-  /** The pieces of a reply begin again, perhaps with other words. */
+  /** A reply's deltas restart, perhaps with other text. */
   restarts: each((item, random, _at, all) => {
     if (typeOf(item) !== "assistant_text_delta" || !isFinished(item, all) || random.chance(0.5)) return [item];
     const own = all.filter((one) => typeOf(one) === "assistant_text_delta" && messageIdOf(one) === messageIdOf(item));
     const again = own.slice(0, own.indexOf(item) + 1);
     return random.chance(0.5) ? [item, ...again] : [told(delta(String(messageIdOf(item)), "something else")), ...again];
   }),
-  /** A reply is begun under another id first, and given up. */
+  /** A reply starts under another id first, and is abandoned. */
   otherIds: each((item, random, at, all) => {
     const isFirst = isDelta(item) && !all.slice(0, at).some((one) => messageIdOf(one) === messageIdOf(item));
     if (!isFirst || !isFinished(item, all) || random.chance(0.5)) return [item];
     return [told(delta(`${String(messageIdOf(item))}-given-up`, "never mind")), item];
   }),
   noPieces: each((item, _random, _at, all) => (isDelta(item) && isFinished(item, all) ? [] : [item])),
-  /** The last pieces of a reply are missing. */
+  /** A reply's last deltas are missing. */
   lostPieces: each((item, random, _at, all) => {
     const isText = typeOf(item) === "assistant_text_delta" && isFinished(item, all);
     return isText && random.chance(0.3) ? [] : [item];
@@ -115,7 +115,7 @@ const faults = {
     return { items: items.filter((item) => !isUsage(item)), late: [...late, ...items.filter(isUsage)] };
   },
   noTurnEnd: without((item) => typeOf(item) === "agent_turn_completed"),
-  /** Only idle says that it is over; the rest of the end comes when the next turn runs. */
+  /** Only idle marks the end; the rest comes when the next turn runs. */
   lateTurnEnd: ({ items, late }) => {
     const isEnd = (item: Item): boolean => typeOf(item) === "agent_turn_completed";
     return { items: items.filter((item) => !isEnd(item)), late: [...late, ...items.filter(isEnd)] };
@@ -148,7 +148,7 @@ const faults = {
   }),
   lateIdles: ({ items, late }) => ({ items, late: [...late, told(idle), told(idle)] }),
   quietPermissions: without((item) => typeOf(item) === "permission_resolved"),
-  /** It says when it is idle, and never that it is busy, unless there is nothing else to know it by. */
+  /** It reports idle but never busy, unless busy is the only sign of the turn. */
   neverBusy: (now, random) => {
     const isSign = (item: Item): boolean => isDelta(item) || isSaid(item) || signs.has(typeOf(item) ?? "");
     return now.items.some(isSign) ? without((item) => isState(item) && !isIdle(item))(now, random) : now;
@@ -163,12 +163,12 @@ export const drawnFaults: fc.Arbitrary<Faults> = fc.record({
   names: fc.subarray([...faultNames]),
 });
 
-/** Of one that never says that it is busy, and gives no pieces, nobody can know that a reply is due. */
+/** Without busy states and deltas, an expected reply cannot be known. */
 function isPossible(name: FaultName, names: readonly FaultName[]): boolean {
   return name !== "earlyIdle" || !names.includes("neverBusy");
 }
 
-/** The same turns, told with these faults. */
+/** The same turns with these deviations. */
 export function withFaults(turns: readonly (readonly Item[])[], { seed, names }: Faults): readonly (readonly Item[])[] {
   const random = randomFrom(seed);
   const chosen = faultNames.filter((name) => names.includes(name) && isPossible(name, names));

@@ -2,11 +2,11 @@ import fc from "fast-check";
 import type { TurnEvent, TurnResult } from "../../src/sdk/types.ts";
 import { busy, completed, delta, idle, message, state, usage } from "./fake-backend.ts";
 
-/* Turns that a backend may have, as they are told by one that behaves, and as a client should see them. */
+/* Random turns, as sent by a well-behaved backend and as a client should see them. */
 
 export interface DrawnCall {
   readonly input: Readonly<Record<string, unknown>>;
-  /** What the user says, if he is asked. */
+  /** The user's answer, if asked. */
   readonly asked: "no" | "allowed" | "refused";
   readonly progress: readonly string[];
   readonly output: string;
@@ -27,7 +27,7 @@ export interface DrawnTurn {
 
 export interface DrawnSession {
   readonly turns: readonly DrawnTurn[];
-  /** Whether the ids of calls are those of earlier messages again. */
+  /** Whether the ids of calls repeat those of earlier messages. */
   readonly reusesIds: boolean;
 }
 
@@ -53,7 +53,7 @@ export const drawnSession: fc.Arbitrary<DrawnSession> = fc.record({
   reusesIds: fc.boolean(),
 });
 
-/** Something that the backend says. After a question it waits for the answer. */
+/** A line of the backend. After a question it waits for the answer. */
 export type Item =
   | { readonly notice: Notice }
   | { readonly question: { readonly id: string; readonly params: object }; readonly answer: string }
@@ -79,7 +79,7 @@ interface NamedStep {
   readonly isRefused: boolean;
 }
 
-/** With ids, and without what comes after a refusal. */
+/** With ids, and without what would follow a refusal. */
 function stepsOf({ steps }: DrawnTurn, nth: number, reusesIds: boolean): readonly NamedStep[] {
   const named = steps.map((step, at): NamedStep => {
     const calls = step.calls.map((drawn, index): Named => {
@@ -100,7 +100,7 @@ function blocksOf({ thinking, text }: DrawnReply): readonly object[] {
   ];
 }
 
-/** What a backend without faults says in a turn. */
+/** The lines of a well-behaved backend in a turn. */
 export function itemsOf(session: DrawnSession, nth: number): readonly Item[] {
   const drawn = session.turns[nth];
   if (drawn === undefined) return [];
@@ -152,7 +152,7 @@ export function itemsOf(session: DrawnSession, nth: number): readonly Item[] {
   return items;
 }
 
-/** What is left of events when it does not matter in how many pieces things came. */
+/** Events without the boundaries between deltas. */
 export type Seen = Readonly<Record<string, unknown>>;
 
 export interface SeenTurn {
@@ -160,7 +160,7 @@ export interface SeenTurn {
   readonly result: Omit<TurnResult, "usage">;
 }
 
-/** What a client should see of a turn, whatever the backend's manners. */
+/** What a client should see of a turn, whatever the backend's behaviour. */
 export function expectedOf(session: DrawnSession, nth: number): SeenTurn {
   const drawn = session.turns[nth];
   if (drawn === undefined) throw new Error("There is no such turn.");
@@ -211,7 +211,7 @@ export function expectedOf(session: DrawnSession, nth: number): SeenTurn {
 
 const passedOver = new Set(["state", "usage", "other", "settings", "title", "tool_input"]);
 
-/** The same of what was told: the pieces of each message in its place. */
+/** The same from received events: each message's deltas joined in its place. */
 export function seenOf(events: readonly TurnEvent[], { usage: _ofTurn, ...result }: TurnResult): SeenTurn {
   const seen: Seen[] = [];
   const pieces = new Map<string, { text: string; thinking: string }>();

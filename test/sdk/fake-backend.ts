@@ -8,23 +8,23 @@ import type { Received } from "../fakes/rpc/wire.ts";
 
 export type Asked = Received & { readonly id: string; readonly method: string };
 
-/** What it answers without being told to, by method. */
+/** Its automatic responses, by method. */
 export type Answers = Readonly<Record<string, (request: Asked) => object>>;
 
-/** A backend in this process, which does what a test says. */
+/** A backend in this process, scripted by a test. */
 export interface FakeBackend {
   readonly connect: Connect;
-  /** What the client sent, in order. */
+  /** The client's messages, in order. */
   readonly received: readonly Received[];
-  /** The next message that the test has not taken yet, of this method; `response` for an answer. Of any, if none is named. */
+  /** The next message of this method (any by default) that the test has not taken; `response` for an answer. */
   next(method?: string): Promise<Asked>;
   result(request: { readonly id: string }, result: object): void;
   error(id: string | null, error: { readonly code: number; readonly message: string; readonly data?: object }): void;
   notify(...notifications: readonly object[]): void;
   ask(id: string, method: string, params: object): void;
-  /** As it is. */
+  /** Unchanged. */
   line(text: string): void;
-  /** It has no more to say. */
+  /** It sends no more. */
   end(): void;
   readonly far: LinkedEnd;
 }
@@ -95,7 +95,7 @@ export function createFakeBackend(answers: Answers = obliging): FakeBackend {
   };
 }
 
-/** A session over it, and what the SDK had to say of it. */
+/** A session over it, and the SDK's warnings. */
 export async function openOver(backend: FakeBackend, options: CommonOptions = {}) {
   const warnings: string[] = [];
   const session = await createSession({
@@ -107,7 +107,7 @@ export async function openOver(backend: FakeBackend, options: CommonOptions = {}
   return { session, backend, warnings };
 }
 
-/** Everything that was sent has been read and acted on. */
+/** Everything sent has been read and processed. */
 export async function settled(): Promise<void> {
   for (let round = 0; round < 5; round += 1) await nextRound();
 }

@@ -6,9 +6,9 @@ type Listener = (event: WebSocketEvent) => void;
 export interface FakeWebSocket extends WebSocketLike {
   bufferedAmount: number;
   readonly sent: readonly string[];
-  /** What was asked of it besides sending, in order. */
+  /** Its calls besides sending, in order. */
   readonly asked: readonly string[];
-  /** It does nothing by itself: the test tells it what has happened. */
+  /** Passive: the test triggers its events. */
   happens(type: "open" | "message" | "error" | "close", event?: Omit<WebSocketEvent, "type">): void;
   listenerCount(): number;
 }
@@ -16,7 +16,7 @@ export interface FakeWebSocket extends WebSocketLike {
 export interface FakeOptions {
   readonly isOpen?: boolean;
   readonly canPause?: boolean;
-  /** A close is answered; else the other side lets it wait. */
+  /** Whether a close is answered. */
   readonly answersClose?: boolean;
 }
 

@@ -3,10 +3,9 @@ import { Socket } from "node:net";
 import { createInterface } from "node:readline";
 
 /*
- * A backend that says what it is asked for as fast as its pipe takes it. A prompt is JSON: so many deltas of so many
- * characters, each with its number in front, in messages of so many. PROGRESS names the file in which it notes how many have
- * left it. It stays able to listen all the time, unless IS_DEAF is set: then it writes as Node's own stdout does, and hears
- * nothing while nobody takes what it says.
+ * A backend that sends as fast as its pipe takes it. A prompt is JSON: number and size of deltas, and deltas per
+ * message. PROGRESS names a file with the number sent. With IS_DEAF it writes like Node's own stdout, and reads nothing
+ * while its output is not read.
  */
 
 /** @typedef {{ deltas: number, size: number, perMessage: number }} Flood */
@@ -50,7 +49,7 @@ async function turn(turnId, { deltas, size, perMessage }) {
     await notify({ type: "assistant_text_delta", messageId, blockIndex: 0, textDelta });
     if (number % 100 === 0) {
       note(number);
-      // What was asked meanwhile is answered.
+      // Requests in the meantime are answered.
       await new Promise((resolve) => setImmediate(resolve));
     }
     if (number % perMessage !== 0 && number !== deltas) continue;

@@ -28,7 +28,7 @@ const no = { selectedOption: "cancel" };
 const yes = { selectedOption: "proceed_once" };
 
 describe("a permission", () => {
-  it("for a command is not hidden behind a plan", async () => {
+  it("for a command cannot hide behind a plan", async () => {
     const plans: string[] = [];
     const { session, backend } = await open({
       onPlan: ({ plan }) => {
@@ -53,7 +53,7 @@ describe("a permission", () => {
     await session.close();
   });
 
-  it("that was asked for under the id of another is given to neither", async () => {
+  it("requested under another request's id is given to neither", async () => {
     let answer = (_: string): void => {};
     const { session, backend, warnings } = await open({
       onPermission: ({ signal }) =>
@@ -72,7 +72,7 @@ describe("a permission", () => {
     await session.close();
   });
 
-  it("is not given to a turn that nobody wants any more", async () => {
+  it("is not given to an abandoned turn", async () => {
     let asked = 0;
     const { session, backend } = await open({
       onPermission: ({ signal }) =>
@@ -93,7 +93,7 @@ describe("a permission", () => {
     await session.close();
   });
 
-  it("that is asked for with a number is answered with that number", async () => {
+  it("requested with a numeric id is answered with that number", async () => {
     const { session, backend } = await open({ onPermission: () => "proceed_once" });
     const line = { jsonrpc: "2.0", type: "request", id: 7, method: "droid.request_permission" };
     backend.line(JSON.stringify({ ...line, params: asking("LS", {}) }));
@@ -101,7 +101,7 @@ describe("a permission", () => {
     await session.close();
   });
 
-  it("that is asked for after idle keeps the turn open", async () => {
+  it("requested after idle keeps the turn open", async () => {
     let allow = (_: string): void => {};
     const { session, backend } = await open({ onPermission: () => new Promise((resolve) => (allow = resolve)) });
     const sent = session.send("go");
@@ -116,7 +116,7 @@ describe("a permission", () => {
     await session.close();
   });
 
-  it("is asked for at most 64 times at once", async () => {
+  it("is requested at most 64 times at once", async () => {
     const { session, backend, warnings } = await open({ onPermission: () => new Promise(() => {}) });
     for (let nth = 0; nth < 70; nth += 1) backend.ask(`r-${nth}`, "droid.request_permission", asking("LS", { nth }));
     await settled();
@@ -125,7 +125,7 @@ describe("a permission", () => {
     await session.close();
   });
 
-  it("is given under an id of its own: a number is no text", async () => {
+  it("distinguishes numeric ids from strings", async () => {
     const { session, backend } = await open({ onPermission: async () => "proceed_once" });
     for (const id of ["7", 7]) {
       const line = { jsonrpc: "2.0", type: "request", id, method: "droid.request_permission" };
@@ -135,7 +135,7 @@ describe("a permission", () => {
     await session.close();
   });
 
-  it("is not given to what cannot be compared with what was shown", async () => {
+  it("is not given to a request that cannot be compared with the displayed one", async () => {
     const { session, backend } = await open({
       onPermission: ({ signal }) =>
         new Promise((resolve) => signal.addEventListener("abort", () => resolve("proceed_once"))),
@@ -149,7 +149,7 @@ describe("a permission", () => {
     await session.close();
   });
 
-  it("is not given to another session, and nobody is asked", async () => {
+  it("is not given to another session, without asking", async () => {
     let asked = 0;
     const { session, backend, warnings } = await open({
       onPermission: () => {
@@ -166,7 +166,7 @@ describe("a permission", () => {
     await session.close();
   });
 
-  it("is not given by an answer that cannot be read", async () => {
+  it("is not given by an unreadable answer", async () => {
     const given: unknown[] = [
       { option: 1n },
       {
@@ -187,7 +187,7 @@ describe("a permission", () => {
     await session.close();
   });
 
-  it("is not given to more calls than anybody can be shown", async () => {
+  it("is not given for too many calls to show", async () => {
     let told = 0;
     const { session, backend } = await open({
       onPermission: () => "proceed_once",
@@ -208,7 +208,7 @@ describe("a permission", () => {
 it.each([
   ["permission", "droid.request_permission"],
   ["what nobody knows", "droid.request_tea"],
-])("a backend that asks for %s and does not listen is not heard until it does", async (_what, method) => {
+])("a backend that asks for %s without reading is not read until it does", async (_what, method) => {
   const [connection, far] = linkedConnection({ maxWaiting: 1_000 });
   const opening = createSession({ connect: async () => connection });
   const reader = far.incoming[Symbol.asyncIterator]();

@@ -18,14 +18,14 @@ import {
   usage,
 } from "./fake-backend.ts";
 
-/* Backends that mean harm, or are broken as if they did. */
+/* Hostile backends, or ones so broken that they look it. */
 
 const open = (options: CommonOptions = {}, backend = createFakeBackend()) => openOver(backend, options);
 
 const user = (id: string, text: string) => message(id, "user", { type: "text", text });
 
-describe("a turn has what is its own", () => {
-  it("after pieces that belong to no message", async () => {
+describe("a turn has only its own events", () => {
+  it("after deltas without a message", async () => {
     const { session, backend } = await open();
     const first = session.send("one");
     await backend.next("droid.add_user_message");
@@ -45,7 +45,7 @@ describe("a turn has what is its own", () => {
     await session.close();
   });
 
-  it("when the prompt before it was given up, and is run all the same", async () => {
+  it("after an abandoned prompt that runs anyway", async () => {
     const { "droid.add_user_message": _, ...deaf } = obliging;
     const { session, backend } = await open({ timeouts: { grace: 20, request: 40 } }, createFakeBackend(deaf));
     const first = session.stream("one");
@@ -62,7 +62,7 @@ describe("a turn has what is its own", () => {
     await session.close();
   });
 
-  it("when another prompt was sent past the turns", async () => {
+  it("after a prompt sent by other means", async () => {
     const { session, backend } = await open();
     const called = session.call("add_user_message", { text: "one" });
     const { id } = await backend.next("droid.add_user_message");
@@ -115,7 +115,7 @@ describe("a turn has what is its own", () => {
     await session.close();
   });
 
-  it("and no text that was told between turns", async () => {
+  it("and no text sent between turns", async () => {
     const { session, backend } = await open();
     backend.notify(delta("m-0", "TEXT OF NOBODY"));
     await settled();
@@ -126,7 +126,7 @@ describe("a turn has what is its own", () => {
     await session.close();
   });
 
-  it("to its last piece, however long after idle it comes", async () => {
+  it("to its last delta, however long after idle it comes", async () => {
     const { session, backend } = await open({ timeouts: { grace: 40 } });
     const sent = session.send("one");
     await backend.next("droid.add_user_message");
@@ -140,7 +140,7 @@ describe("a turn has what is its own", () => {
     await session.close();
   });
 
-  it("and an end, even if nothing else is said of it", async () => {
+  it("and an end, even without any other message", async () => {
     const { session, backend } = await open();
     const turn = session.stream("one");
     await backend.next("droid.add_user_message");
@@ -150,7 +150,7 @@ describe("a turn has what is its own", () => {
   });
 });
 
-describe("nobody waits for ever", () => {
+describe("no caller waits forever", () => {
   const running = { session: { messages: [] }, settings, isAgentLoopInProgress: true };
   const resumed = async () => {
     const backend = createFakeBackend({ ...obliging, "droid.load_session": () => running });
@@ -158,13 +158,13 @@ describe("nobody waits for ever", () => {
     return { backend, session: await resumeSession("s-1", { connect: backend.connect, timeouts }) };
   };
 
-  it("behind a turn of somebody else that says nothing", async () => {
+  it("behind a silent turn of another client", async () => {
     const { session } = await resumed();
     await expect(session.send("one")).rejects.toMatchObject({ name: "TimeoutError" });
     await session.close();
   });
 
-  it("behind a turn of somebody else that only says that it is completed", async () => {
+  it("behind another client's turn that only reports its completion", async () => {
     const { session, backend } = await resumed();
     const sent = session.send("one");
     backend.notify(completed("theirs"));
@@ -174,7 +174,7 @@ describe("nobody waits for ever", () => {
     await session.close();
   });
 
-  it("behind a call that was given up, or is never answered", async () => {
+  it("behind a call that was abandoned, or is never answered", async () => {
     const { session, backend } = await open({ timeouts: { request: 80, grace: 20 } });
     const abort = new AbortController();
     const given = session.models({ signal: abort.signal });
@@ -211,7 +211,7 @@ describe("nobody waits for ever", () => {
     await session.close();
   });
 
-  it("for what has no time limit that a timer could keep", async () => {
+  it("with a time limit too long for a timer", async () => {
     const { session, backend } = await open({
       timeouts: { turn: Number.POSITIVE_INFINITY, silence: 3e9, begin: 2 ** 31, grace: 20 },
     });
@@ -224,12 +224,12 @@ describe("nobody waits for ever", () => {
   });
 });
 
-it("no text is taken for a longer one that is known by its mark", () => {
+it("does not confuse a text with a longer one by its fingerprint", () => {
   const mark = markOf("x".repeat(300));
   expect(markOf(mark)).not.toBe(mark);
 });
 
-it("what is told of another session while this one is opened does not outweigh the answer", async () => {
+it("events of another session during opening don't override the response", async () => {
   const { "droid.initialize_session": _, ...others } = obliging;
   const backend = createFakeBackend(others);
   const opening = open({}, backend);
@@ -248,7 +248,7 @@ it("what is told of another session while this one is opened does not outweigh t
   await session.close();
 });
 
-it("handlers that fail later are told of, and end nothing", async () => {
+it("reports handlers that fail later, without ending anything", async () => {
   const { session, backend, warnings } = await open({
     onEvent: async ({ type }) => {
       if (type === "message") throw new Error("later");
@@ -263,7 +263,7 @@ it("handlers that fail later are told of, and end nothing", async () => {
   await session.close();
 });
 
-it("a session that is closed in the middle of a turn stops it", async () => {
+it("closing a session in the middle of a turn stops it", async () => {
   const { session, backend } = await open();
   const sent = session.send("one").catch(({ name }: Error) => name);
   await backend.next("droid.add_user_message");
@@ -275,7 +275,7 @@ it("a session that is closed in the middle of a turn stops it", async () => {
   expect(backend.received.at(-1)).toMatchObject({ method: "droid.interrupt_session" });
 });
 
-it("a prompt behind a turn that was stopped waits, also where one behind a running turn is refused", async () => {
+it("a prompt behind a stopped turn waits, even where one behind a running turn is rejected", async () => {
   const { session, backend } = await open({ whenBusy: "refuse" });
   const first = session.stream("one");
   await backend.next("droid.add_user_message");
@@ -291,7 +291,7 @@ it("a prompt behind a turn that was stopped waits, also where one behind a runni
   await session.close();
 });
 
-it("a flood of lines that are no messages leaves time for others", async () => {
+it("a flood of invalid lines leaves time for others", async () => {
   const { session, backend, warnings } = await open();
   let rounds = 0;
   const timer = setInterval(() => {

@@ -35,7 +35,7 @@ describe("an interrupt", () => {
     await session.close();
   });
 
-  it("that the backend heeds is sent once, although what was under way still comes", async () => {
+  it("that the backend obeys is sent once, although some output still arrives", async () => {
     const { session, backend } = await openOver(createFakeBackend(), { timeouts: { grace: 60_000 } });
     const turn = session.stream("go", { id: "t-1" });
     await backend.next("droid.add_user_message");

@@ -7,12 +7,12 @@ import { createBench } from "../e2e/tinman.ts";
 import { isFullRun } from "../full-run.ts";
 import { createStandIns } from "./stand-ins.ts";
 
-/* Long texts are compared by their marks: a difference would be printed whole. */
+/* Long texts are compared by hash, because a difference would be printed in full. */
 
 const size = 10 * 1024 * 1024;
 const markOf = (text: string): string => `${text.length} ${createHash("sha256").update(text).digest("hex")}`;
 
-/** No two parts of it are the same, and some of its characters are more than a byte. */
+/** All of its parts differ, and some of its characters have several bytes. */
 function longText(length: number): string {
   let text = "";
   for (let number = 0; text.length < length; number++) text += `${number} ü "\\n" 😀 `;
@@ -103,11 +103,11 @@ it.each([
   ...(isFullRun ? alone : []),
   ["both", { texts: all, messages: [all], results: [], end: all }] as const,
   ["tool_result", { texts: none, messages: [], results: [all], end: none }] as const,
-])("10 MB arrive whole as %s", async (prompt, expected) => {
+])("10 MB arrive complete as %s", async (prompt, expected) => {
   expect(await told(prompt)).toEqual(expected);
 });
 
-it("9 MB are sent whole as a prompt, with images and files", async () => {
+it("sends a prompt of 9 MB complete, with images and files", async () => {
   const prompt = longText(9 * 1024 * 1024);
   const picture = Buffer.from(longText(3 * 1024 * 1024)).toString("base64");
   const paper = Buffer.from(longText(2 * 1024 * 1024)).toString("base64");
@@ -121,7 +121,7 @@ it("9 MB are sent whole as a prompt, with images and files", async () => {
   expect(result.text).toBe([prompt, picture, "AAAA", paper].map(markOf).join(", "));
 });
 
-it("9 MB go to the program, and the longest answer that it lets through comes back from it", async () => {
+it("9 MB reach the program, and its longest answer comes back", async () => {
   const bench = await createBench();
   const times = 340_000;
   const modelId = await bench.script([{ repeat_text: { text: "0123456789abcdef", times } }], {

@@ -16,7 +16,7 @@ import {
   settled,
 } from "./fake-backend.ts";
 
-/* Whose turn is at work: ours, that of somebody else, one that was left behind, or nobody's. */
+/* Whose turn is running: ours, another client's, an abandoned one, or none. */
 
 const { "droid.add_user_message": _, ...deaf } = obliging;
 const user = (id: string) => message(id, "user", { type: "text", text: "…" });
@@ -40,7 +40,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("behind a turn of somebody else that says nothing", () => {
+describe("behind another client's silent turn", () => {
   const running = { session: { messages: [] }, settings, isAgentLoopInProgress: true };
   const resumed = async (options: CommonOptions = {}) => {
     const backend = createFakeBackend({ ...obliging, "droid.load_session": () => running });
@@ -76,7 +76,7 @@ describe("behind a turn of somebody else that says nothing", () => {
     await session.close();
   });
 
-  it("a prompt is given up also after a question that was answered", async () => {
+  it("a prompt times out even after an answered question", async () => {
     const { session, backend } = await resumed();
     const sent = session.send("one");
     backend.ask("q-1", "droid.request_permission", permission);
@@ -85,7 +85,7 @@ describe("behind a turn of somebody else that says nothing", () => {
     await session.close();
   });
 
-  it("a prompt waits while a handler decides on what that turn asks", async () => {
+  it("a prompt waits while a handler decides on that turn's question", async () => {
     let allow = (_: string): void => {};
     const { session, backend } = await resumed({
       timeouts: { begin: 200, grace: 20 },
@@ -105,7 +105,7 @@ describe("behind a turn of somebody else that says nothing", () => {
   });
 });
 
-it("prompts behind one that went out by a call and was refused have their turns, however long they take", async () => {
+it("prompts behind a rejected one sent by a call have their turns, however long they take", async () => {
   const { session, backend } = await openOver(createFakeBackend(deaf), { timeouts: { begin: 200, grace: 20 } });
   const called = session.call("add_user_message", { text: "x", messageId: "x" });
   const [first, second] = [session.send("one", { id: "p-1" }), session.send("two", { id: "p-2" })];
@@ -121,8 +121,8 @@ it("prompts behind one that went out by a call and was refused have their turns,
   await session.close();
 });
 
-describe("a prompt that was not sent yet", () => {
-  /** One turn has ended, without an answer to its request; another prompt waits for that answer. */
+describe("a prompt not sent yet", () => {
+  /** One turn has ended without a response to its request; another prompt waits for it. */
   const waiting = async () => {
     const { session, backend } = await openOver(createFakeBackend(deaf));
     const first = session.send("one", { id: "p-1" });
@@ -133,7 +133,7 @@ describe("a prompt that was not sent yet", () => {
     return { session, backend, one, second };
   };
 
-  it("has nothing of what the turn before it says yet", async () => {
+  it("gets nothing of the turn before it", async () => {
     const { session, backend, one, second } = await waiting();
     backend.notify(busy, says("m-2", "More of one."), idle);
     await settled();
@@ -145,7 +145,7 @@ describe("a prompt that was not sent yet", () => {
     await session.close();
   });
 
-  it("is never sent when it is interrupted", async () => {
+  it("is never sent if it is interrupted", async () => {
     const { session, backend, one, second } = await waiting();
     await second.interrupt();
     expect(await second.result).toMatchObject({ status: "interrupted", text: "" });
@@ -157,8 +157,8 @@ describe("a prompt that was not sent yet", () => {
   });
 });
 
-describe("a prompt behind one that was given up", () => {
-  /** The first was never answered; the second has been. */
+describe("a prompt behind an abandoned one", () => {
+  /** The first was never answered; the second was. */
   const behind = async (options: CommonOptions = {}) => {
     const { session, backend } = await openOver(createFakeBackend(deaf), {
       timeouts: { request: 200, begin: 200, grace: 20 },
@@ -171,7 +171,7 @@ describe("a prompt behind one that was given up", () => {
     return { session, backend, second };
   };
 
-  it("is not waited for without end when that one asks, and nothing comes after it", async () => {
+  it("does not wait forever if that one asks and nothing follows", async () => {
     let asked = 0;
     const { session, backend, second } = await behind({
       onPermission: () => {
@@ -188,7 +188,7 @@ describe("a prompt behind one that was given up", () => {
   });
 });
 
-describe("nobody is asked in the name of a turn", () => {
+describe("asks nothing in the name of a turn", () => {
   const onPermission = () => "proceed_once";
 
   it("that was stopped and has ended", async () => {
@@ -203,7 +203,7 @@ describe("nobody is asked in the name of a turn", () => {
     backend.ask("q-1", "droid.request_permission", permission);
     await settled();
     expect(answers(backend)).toEqual([["q-1", { selectedOption: "cancel" }]]);
-    // Somebody else's is another matter.
+    // Another client's turn is different.
     backend.notify(user("theirs"));
     backend.ask("q-2", "droid.request_permission", permission);
     await settled();
@@ -211,7 +211,7 @@ describe("nobody is asked in the name of a turn", () => {
     await session.close();
   });
 
-  it("that was given up, and is run when nothing else is", async () => {
+  it("that was abandoned, and runs when nothing else does", async () => {
     const { session, backend } = await openOver(createFakeBackend(deaf), {
       onPermission,
       timeouts: { request: 40, grace: 20 },
@@ -224,7 +224,7 @@ describe("nobody is asked in the name of a turn", () => {
     await session.close();
   });
 
-  it("but of a prompt that went out by a call", async () => {
+  it("except of a prompt sent by a call", async () => {
     const { session, backend } = await openOver(createFakeBackend(), { onPermission });
     const first = session.send("one", { id: "p-1" });
     await session.call("add_user_message", { text: "x", messageId: "x" });
@@ -240,13 +240,13 @@ describe("nobody is asked in the name of a turn", () => {
   });
 });
 
-describe("a turn that goes on for nobody gives nothing to the next", () => {
+describe("an abandoned turn that continues adds nothing to the next", () => {
   const goesOn = [says("m-2", "The secret of one."), idle, user("p-2"), says("m-3", "Two."), idle];
 
   it.each([
     ["by its id", (id: string) => id],
     ["without an id", () => null],
-  ])("when its prompt was refused %s", async (_what, idOf) => {
+  ])("if its prompt was rejected %s", async (_what, idOf) => {
     const { session, backend } = await openOver(createFakeBackend(deaf));
     const first = session.send("one", { id: "p-1" });
     const one = await backend.next("droid.add_user_message");
@@ -261,7 +261,7 @@ describe("a turn that goes on for nobody gives nothing to the next", () => {
     await session.close();
   });
 
-  it("when its end was waited for long enough", async () => {
+  it("if its end was awaited long enough", async () => {
     const { session, backend } = await openOver(createFakeBackend());
     const turn = session.stream("one", { id: "p-1" });
     await backend.next("droid.add_user_message");
@@ -280,7 +280,7 @@ describe("a turn that goes on for nobody gives nothing to the next", () => {
   });
 });
 
-describe("leftovers of a turn do not end the next one", () => {
+describe("a turn's leftovers do not end the next one", () => {
   const call = { type: "tool_use", id: "c-1", name: "LS", input: {} };
   const result = { type: "tool_result", toolUseId: "c-1", content: "a.txt" };
 
@@ -309,7 +309,7 @@ describe("leftovers of a turn do not end the next one", () => {
     await session.close();
   });
 
-  it("but a call of its own has its result, whatever its id", async () => {
+  it("but its own call has its result, whatever its id", async () => {
     const { session, backend, turn } = await secondTurn();
     backend.notify(user("p-2"), message("m-2", "assistant", call), result, says("m-3", "Two."), completed("p-2"));
     const seen: string[] = [];
@@ -319,7 +319,7 @@ describe("leftovers of a turn do not end the next one", () => {
   });
 });
 
-it("a turn that is interrupted again and again ends all the same", async () => {
+it("a repeatedly interrupted turn still ends", async () => {
   const { session, backend } = await openOver(createFakeBackend());
   const turn = session.stream("one", { id: "p-1" });
   await backend.next("droid.add_user_message");

@@ -27,7 +27,7 @@ async function ids(options: ListSessionsOptions): Promise<readonly string[]> {
   return (await listSessions(options)).map(({ id }) => id);
 }
 
-/** A log of Tinman's; the number is the second in which it was changed. */
+/** A log of Tinman's, changed at this second. */
 async function store(home: string, id: string, second: number, cwd = "/home/me/project", title = ""): Promise<string> {
   const logs = createJsonlStore({ home });
   const log = await logs.create(opened(id, cwd));
@@ -40,7 +40,7 @@ async function store(home: string, id: string, second: number, cwd = "/home/me/p
 
 const message = `${JSON.stringify({ type: "message", id: "m", message: { role: "user", content: [] } })}\n`;
 
-/** A log of droid's, with that as its first line. */
+/** A log of droid's with this first line. */
 async function droidLog(path: string, start: object | string, second: number, settings?: string): Promise<string> {
   await mkdir(dirname(path), { recursive: true });
   const line = typeof start === "string" ? start : JSON.stringify({ type: "session_start", version: 2, ...start });
@@ -50,7 +50,7 @@ async function droidLog(path: string, start: object | string, second: number, se
   return path;
 }
 
-/** All names below a folder, with what changes when anything is written there. */
+/** All names below a folder, with whatever changes on a write. */
 async function written(folder: string): Promise<readonly unknown[]> {
   const names = ["", ...(await readdir(folder, { recursive: true }))].sort();
   return Promise.all(
@@ -62,7 +62,7 @@ async function written(folder: string): Promise<readonly unknown[]> {
 }
 
 describe("Tinman's sessions", () => {
-  it("are told as `tinman sessions list --json` tells them", async () => {
+  it("match `tinman sessions list --json`", async () => {
     const bench = await createBench();
     const home = join(bench.home, ".tinman");
     const other = join(bench.root, "other");
@@ -85,7 +85,7 @@ describe("Tinman's sessions", () => {
     const long = { seq: 900, at: 1, type: "prompt.accepted", messageId: "m", content: [{ type: "text", text: "" }] };
     const filler = `${JSON.stringify({ ...long, content: [{ type: "text", text: "x".repeat(9_000) }] })}\n`.repeat(600);
     const title = (words: string) => `${JSON.stringify({ seq: 901, at: 1, type: "session.titled", title: words })}\n`;
-    // Far from both ends of a log that takes more than one read.
+    // Far from both ends of a log that needs several reads.
     await appendFile(renamed.path, `${title("A middle")}${filler}`);
     await appendFile(torn.path, title("Whole") + title("Torn").slice(0, -9));
     for (const [name, line] of [
@@ -112,7 +112,7 @@ describe("Tinman's sessions", () => {
     await bench.remove();
   });
 
-  it("are found where the program keeps them when no home is named", async () => {
+  it("are found where the program stores them by default", async () => {
     const user = await tempHome();
     const named = await tempHome();
     await store(join(user, ".tinman"), "in-the-users-home", 1);
@@ -129,7 +129,7 @@ describe("Tinman's sessions", () => {
 });
 
 describe("droid's sessions", () => {
-  it("have what their first line says", async () => {
+  it("have the data of their first line", async () => {
     const droid = await tempHome();
     const start = { id: "other", title: "The first words", owner: "unknown", cwd: "/p" };
     const settings = JSON.stringify({ model: "m", archivedAt: null }, null, 2);
@@ -165,7 +165,7 @@ describe("droid's sessions", () => {
     expect(await written(droid)).toEqual(before);
   });
 
-  it("are left out when they are hidden, or of a sub-agent", async () => {
+  it("are skipped if hidden, or of a sub-agent", async () => {
     const droid = await tempHome();
     await droidLog(join(droid, "-p/archived.jsonl"), {}, 1, '{\n  "archivedAt": "2026-01-01T00:00:00Z"\n}');
     await droidLog(join(droid, "-p/sub-agent.jsonl"), { callingSessionId: "seen", callingToolUseId: "t" }, 1);
@@ -176,7 +176,7 @@ describe("droid's sessions", () => {
     expect(await ids({ home: droid, droid })).toEqual(["seen", "torn", "a-list", "large"]);
   });
 
-  it("are told once for each id: the newest that can be read", async () => {
+  it("are listed once per id: the newest readable one", async () => {
     const droid = await tempHome();
     const paths = [
       await droidLog(join(droid, "-a/twice.jsonl"), { title: "new" }, 9),
@@ -190,7 +190,7 @@ describe("droid's sessions", () => {
     expect(told.map(({ path }) => path)).toEqual(paths);
   });
 
-  it("are those of one working directory when it is named, by its real path", async () => {
+  it("can be limited to one working directory, by its real path", async () => {
     const root = await realpath(await tempHome());
     const [droid, real, linked] = [join(root, "sessions"), join(root, "wo.rk_1-a"), join(root, "linked")];
     await mkdir(real);
@@ -209,7 +209,7 @@ describe("droid's sessions", () => {
     const expected = ["inside", "through-a-link", "silent", "legacy", "tinmans"];
     for (const cwd of [real, `${real}/`, linked])
       expect(await ids({ home: join(root, "home"), droid, cwd })).toEqual(expected);
-    // Of a working directory that is gone, the sessions are still there.
+    // The sessions of a deleted working directory still exist.
     const gone = await ids({ home: join(root, "home"), droid, cwd: "/elsewhere/" });
     expect(gone).toEqual(["elsewhere", "legacy-elsewhere", "tinmans-elsewhere"]);
     expect(await ids({ home: join(root, "home"), droid, cwd: "/nowhere" })).toEqual([]);
@@ -217,7 +217,7 @@ describe("droid's sessions", () => {
 });
 
 describe("all sessions", () => {
-  it("come newest first, whoever wrote them, and no more than are wanted", async () => {
+  it("come newest first, from both programs, up to the limit", async () => {
     const home = await tempHome();
     const droid = join(home, "droid");
     for (const second of [1, 4, 5]) await store(home, `tinman-${second}`, second);
@@ -227,7 +227,7 @@ describe("all sessions", () => {
     for (const limit of [1, 2, 4, 6, 7]) expect(await ids({ home, droid, limit })).toEqual(all.slice(0, limit));
   });
 
-  it("are all told when there are many", async () => {
+  it("are all listed if there are many", async () => {
     const home = await tempHome();
     const count = isFullRun ? 10_000 : 300;
     const path = await store(home, "first", 0);
@@ -243,7 +243,7 @@ describe("all sessions", () => {
     expect(await ids({ home, droid: join(home, "droid") })).toEqual(expected);
   }, 300_000);
 
-  it("are none where there is nothing", async () => {
+  it("are empty if there is nothing", async () => {
     const home = await tempHome();
     await writeFile(join(home, "file"), "");
     await symlink("circle", join(home, "circle"));
@@ -256,7 +256,7 @@ describe("all sessions", () => {
     expect(await readdir(home, { recursive: true })).toEqual(before);
   });
 
-  it("are told beside anything else that lies there", async () => {
+  it("are listed among other files", async () => {
     const home = await tempHome();
     const droid = join(home, "droid");
     const path = await store(home, "good", 2);
@@ -281,7 +281,7 @@ describe("all sessions", () => {
       for (const name of ["-dash.jsonl", "a b.jsonl", "a..b.jsonl", "é.jsonl", ".jsonl", "good.jsonl.bak", "good.json"])
         await writeFile(at(name), await readFile(folder === dirname(path) ? path : outside));
     }
-    // Neither a folder elsewhere nor one that is not named as droid names them.
+    // Neither a folder elsewhere nor one with another kind of name.
     await mkdir(join(home, "elsewhere"));
     await droidLog(join(home, "elsewhere/linked-folder.jsonl"), {}, 8);
     await symlink(join(home, "elsewhere"), join(droid, "-linked"));
@@ -293,7 +293,7 @@ describe("all sessions", () => {
     ]);
   });
 
-  it("may go while they are looked at", async () => {
+  it("can disappear during the listing", async () => {
     const home = await tempHome();
     const droid = join(home, "droid");
     const path = await store(home, "stays", 1);
@@ -328,19 +328,19 @@ describe("the call", () => {
     [null, "The options of listSessions must be an object."],
     ["/home/me", "The options of listSessions must be an object."],
     [[], "The options of listSessions must be an object."],
-  ])("refuses %j", async (options, words) => {
+  ])("rejects %j", async (options, words) => {
     const call = listSessions(options as ListSessionsOptions);
     await expect(call).rejects.toEqual(new TypeError(words));
   });
 
-  it("takes options that are undefined as absent", async () => {
+  it("treats undefined options as absent", async () => {
     const home = await tempHome();
     await store(home, "s1", 1);
     const absent: object = { cwd: undefined, limit: undefined, droid: undefined, signal: undefined };
     expect(await ids({ home, ...absent })).toEqual(["s1"]);
   });
 
-  it("ends with the reason of its signal, before it begins and on the way", async () => {
+  it("ends with its signal's reason, before it begins and on the way", async () => {
     const home = await tempHome();
     const droid = join(home, "droid");
     for (let index = 0; index < 40; index += 1) await droidLog(join(droid, `-p/d${index}.jsonl`), {}, 1);

@@ -7,8 +7,8 @@ import { WebSocket } from "ws";
 import { createSession, query, webSocketConnection } from "../../dist/sdk/node.js";
 
 /*
- * Opens and closes sessions in a process of its own, in every way that they can end, several at a time, all with one signal.
- * Tells what is left of them as one line of JSON.
+ * Opens and closes sessions in a separate process, with every kind of end, several at a time, all with one signal.
+ * Prints what is left of them as one line of JSON.
  */
 
 /**
@@ -55,7 +55,7 @@ const lives = {
     const session = await createSession(options);
     const turn = session.stream("slow", { signal: shared.signal });
     await someTextOf(turn);
-    // Behind a socket it is the test's, and this end is all that can be closed.
+    // Behind a socket, the program is the test's, and only this end can be closed.
     if (options.connect === undefined) process.kill(Number(readFileSync(pidFile(nth), "utf8")), "SIGKILL");
     else await session.close();
     const why = await turn.result.catch(nameOf);
@@ -143,7 +143,7 @@ async function liveUntil(end) {
   await Promise.all(Array.from({ length: atOnce }, one));
 }
 
-/** What keeps this process busy, and who listens. */
+/** What keeps this process running, and its listeners. */
 function held() {
   return {
     resources: process.getActiveResourcesInfo().toSorted(),
@@ -152,14 +152,14 @@ function held() {
   };
 }
 
-/** Compiled code comes and goes as the engine likes. */
+/** The engine caches compiled code at will. */
 function liveBytes() {
   for (let round = 0; round < 3; round++) globalThis.gc?.();
   const kept = v8.getHeapSpaceStatistics().filter(({ space_name }) => /^(old|large_object)_space$/.test(space_name));
   return kept.reduce((sum, space) => sum + space.space_used_size, process.memoryUsage().arrayBuffers);
 }
 
-// What was opened to load all this is closed by then; and a socket of Node opens this one when it closes.
+// Connections opened for loading are closed by then; Node's socket opens this one when it closes.
 await sleep(50);
 process.stderr.write("");
 const before = held();
@@ -168,7 +168,7 @@ await liveUntil(Math.ceil(count / 3));
 const bytesBefore = liveBytes();
 const livedBefore = next;
 await liveUntil(count);
-// Handles that were closed are gone in the next round.
+// Closed handles are gone in the next round.
 await sleep(50);
 const after = held();
 const bytesPerSession = (liveBytes() - bytesBefore) / (next - livedBefore);

@@ -11,7 +11,7 @@ import { bridgeWebSockets } from "./web-socket-bridge.ts";
 
 const load = fileURLToPath(new URL("many-sessions.mjs", import.meta.url));
 const count = isFullRun ? 1_000 : 24;
-/** Nothing stays of a session. What the engine learns of the code in the first ones is much, and then no more. */
+/** Sessions leave nothing behind. The engine compiles much code in the first ones, and then no more. */
 const mostBytesEach = isFullRun ? 1_000 : 60_000;
 
 interface Left {

@@ -8,14 +8,14 @@ import { isFullRun } from "../full-run.ts";
 import { createNaiveClient, standOf } from "./naive-client.ts";
 import { until } from "./stand-ins.ts";
 
-/* A process that misbehaves on purpose. Whatever it does, nobody is left waiting. */
+/* A deliberately misbehaving process. Whatever it does, no caller is left waiting. */
 
 const executable = fileURLToPath(new URL("stand-in.mjs", import.meta.url));
 
 const open = (how: string, options: CreateOptions = {}) => createSession({ executable, args: [how], ...options });
 const naively = (how: string) => createNaiveClient(spawnBackend({ executable, args: [how] }));
 
-/** The error that a promise is rejected with. */
+/** A promise's rejection. */
 const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
     () => "none",
@@ -75,14 +75,14 @@ describe("a backend that dies", () => {
     await session.close();
   });
 
-  it("behind the end of a turn, which has its result", async () => {
+  it("after the end of a turn, which has its result", async () => {
     const session = await open("dies:idle:1");
     expect(await session.send("go")).toMatchObject({ status: "completed", text: "Hello" });
     isDeath(await failureOf(session.send("next")), "idle", exits["1"]);
     await session.close();
   });
 
-  it("leaves a client that matches answers only waiting for ever", async () => {
+  it("leaves a client that only matches responses waiting forever", async () => {
     const client = await naively("dies:mid-delta:1");
     await client.request("droid.initialize_session", {});
     const [turn, session] = [client.prompt("go"), await open("dies:mid-delta:1")];
@@ -94,7 +94,7 @@ describe("a backend that dies", () => {
 });
 
 describe("a backend that does not answer", () => {
-  it("is given up when a session is opened", async () => {
+  it("is abandoned while a session is opened", async () => {
     expect(await failureOf(open("mute", { timeouts: { open: 100 } }))).toEqual(
       new TimeoutError("initialize session: the backend did not answer within 100 ms."),
     );
@@ -103,14 +103,14 @@ describe("a backend that does not answer", () => {
   it.each([
     [{ turn: 100 }, "The backend did not come to an end within 100 ms."],
     [{ silence: 100 }, "The backend said nothing within 100 ms."],
-  ])("is given up in a turn: %o", async (timeouts, words) => {
+  ])("is abandoned in a turn: %o", async (timeouts, words) => {
     const session = await open("quiet-turn", { timeouts });
     expect(await failureOf(session.send("go"))).toEqual(new TimeoutError(words));
     expect(session.isBusy).toBe(true);
     await session.close();
   });
 
-  it("can be left alone by a signal", async () => {
+  it("can be abandoned by a signal", async () => {
     const reason = new Error("Enough.");
     const controller = new AbortController();
     const session = await open("quiet-turn");
@@ -124,10 +124,10 @@ describe("a backend that does not answer", () => {
   });
 });
 
-describe("a backend that says strange things", () => {
+describe("a backend with strange output", () => {
   const hello = { status: "completed", reason: "completed", text: "Hello", turnId: "t" };
 
-  it("in lines that are none is listened to", async () => {
+  it("with invalid lines is still read", async () => {
     const warnings: string[] = [];
     const session = await open("garbage", { onWarning: (words) => warnings.push(words) });
     expect(await session.send("go", { id: "t" })).toEqual(hello);
@@ -140,7 +140,7 @@ describe("a backend that says strange things", () => {
     await client.close();
   });
 
-  it("twice is heard once", async () => {
+  it("with everything twice counts once", async () => {
     const warnings: string[] = [];
     const session = await open("twice", { onWarning: (words) => warnings.push(words) });
     const turn = session.stream("go", { id: "t" });
@@ -156,17 +156,17 @@ describe("a backend that says strange things", () => {
     await session.close();
   });
 
-  it("without end is heard to its end", async () => {
+  it("with endless output is read to its end", async () => {
     const session = await open("flood");
     const turn = session.stream("go", { id: "t" });
     let pieces = 0;
     for await (const { type } of turn) if (type === "text") pieces += 1;
-    // All of them, and the message in place of them.
+    // All of them, and the message in their place.
     expect([pieces, await turn.result]).toEqual([20_002, hello]);
     await session.close();
   });
 
-  it("to nobody in particular is understood by everybody who waits", async () => {
+  it("without request ids is understood by every waiting request", async () => {
     const session = await open("null-id", { timeouts: { grace: 10 } });
     const calls = [session.tools(), session.rename("x"), session.send("go"), session.call("anything")];
     expect(await Promise.all(calls.map(failureOf))).toEqual([

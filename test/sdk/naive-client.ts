@@ -3,9 +3,9 @@ import { factoryApiVersion, factoryProtocolVersion } from "../../src/protocol/dr
 import type { Connect } from "../../src/sdk/api.ts";
 import type { Received } from "../fakes/rpc/wire.ts";
 
-/** What came of a prompt, as far as it was seen. */
+/** What a prompt led to, as far as it was seen. */
 export interface NaiveTurn {
-  /** All deltas, one after the other. */
+  /** All deltas, joined. */
   readonly text: string;
   /** The texts of the assistant's messages. */
   readonly messages: readonly string[];
@@ -17,11 +17,11 @@ export interface NaiveTurn {
 export interface NaiveClient {
   request(method: string, params: object): Promise<unknown>;
   prompt(text: string): Promise<NaiveTurn>;
-  /** All that were told. */
+  /** All events. */
   readonly states: readonly unknown[];
   /** What stopped it from reading. */
   readonly crash: string | undefined;
-  /** Resolves when the backend is gone, and all of it was read. */
+  /** Resolves when the backend is gone and all its output was read. */
   readonly ended: Promise<unknown>;
   close(): Promise<void>;
 }
@@ -31,8 +31,8 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] 
 const versions = { jsonrpc: "2.0", factoryApiVersion, factoryProtocolVersion };
 
 /**
- * What one writes on the first day, from a description of the protocol: every line is JSON, every error has an id, each thing
- * is told once, and a turn is over when it says so. Not a caricature: each of these is in some client.
+ * A first attempt at a client from a description of the protocol: every line is JSON, every error has an id, each event
+ * comes once, and a turn is over when it says so. Each of these assumptions is in some real client.
  */
 export async function createNaiveClient(
   connect: Connect,
@@ -124,7 +124,7 @@ export async function createNaiveClient(
     async prompt(text) {
       turn = none();
       const ended = new Promise<NaiveTurn>((resolve) => {
-        // A picture of what there was at the end: nobody looks again.
+        // A snapshot of the end, without later updates.
         endTurn = (seen) => resolve({ ...seen, messages: [...seen.messages] });
       });
       await request("droid.add_user_message", { text });
@@ -138,7 +138,7 @@ export async function createNaiveClient(
   };
 }
 
-/** How a promise stands now. */
+/** The current state of a promise. */
 export async function standOf(promise: Promise<unknown>): Promise<unknown> {
   let stand: unknown = "pending";
   promise.then(

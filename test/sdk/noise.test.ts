@@ -5,7 +5,7 @@ import type { TurnEvent } from "../../src/sdk/types.ts";
 import { givenSeed, isFullRun } from "../full-run.ts";
 import { busy, completed, createFakeBackend, delta, idle, message, says, settled, state } from "./fake-backend.ts";
 
-/* A backend that says anything in any order. What it means nobody knows, but what the SDK promises still holds. */
+/* A backend that sends anything in any order: the SDK's promises still hold. */
 
 const id = fc.constantFrom("a", "b", "c");
 const text = fc.constantFrom("", "x", "xy", "xyz", "z");
@@ -39,7 +39,7 @@ const said: fc.Arbitrary<Said> = fc.oneof(
   },
 );
 
-/** The messages whose pieces are not their text. */
+/** Messages whose deltas do not add up to their text. */
 function wrongPieces(events: readonly TurnEvent[]): readonly TurnEvent[] {
   const pieces = new Map<string, string>();
   return events.filter((event) => {
@@ -105,6 +105,6 @@ const noise = fc.asyncProperty(fc.array(said, { maxLength: 40 }), fc.boolean(), 
   await session.close();
 });
 
-it("noise leaves each turn with one end, each message with its text, and each question with its answer", async () => {
+it("with noise, each turn has one end, each message its text, and each question its answer", async () => {
   await fc.assert(noise, { numRuns: isFullRun ? 2_000 : 60, seed: givenSeed ?? 20_260_102, timeout: 5_000 });
 }, 600_000);

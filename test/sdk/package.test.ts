@@ -34,7 +34,7 @@ test.each<[how: string, command: string, printed: unknown]>([
   expect([code, stderr, stdout === "" ? "" : JSON.parse(stdout)]).toEqual([0, "", printed]);
 });
 
-test("an error is of the same class for whoever imports, requires, or takes what is for browsers", async () => {
+test("an error has the same class with import, require and the browser entry", async () => {
   const { stdout, stderr } = await bench.shell(
     `node --input-type=module -e '
       import { createRequire } from "node:module";
@@ -46,12 +46,12 @@ test("an error is of the same class for whoever imports, requires, or takes what
   expect([stdout, stderr]).toEqual(["true true\n", ""]);
 });
 
-test("what is not exported cannot be reached", async () => {
+test("internals cannot be imported", async () => {
   const { code, stderr } = await bench.shell(`node -e 'require("tinman/dist/sdk/shared.js")'`);
   expect([code, stderr]).toEqual([1, expect.stringContaining("ERR_PACKAGE_PATH_NOT_EXPORTED")]);
 });
 
-test("no file of the SDK needs anything that is not in the package", async () => {
+test("no file of the SDK needs anything outside the package", async () => {
   const folder = join(bench.cwd, "node_modules", "tinman", "dist", "sdk");
   const names = await readdir(folder);
   expect(names).toEqual(expect.arrayContaining(["browser.d.ts", "browser.js", "node.d.ts", "node.js"]));
@@ -68,7 +68,7 @@ test("no file of the SDK needs anything that is not in the package", async () =>
   expect(missing).toEqual([]);
 });
 
-test("a comment on a field stands above it, where editors look for it", async () => {
+test("comments on fields are above them, where editors look", async () => {
   const types = await bench.read("node_modules/tinman/dist/sdk/shared.d.ts");
   expect(types.split("\n").filter((line) => /\S.*\/\*\* .* \*\/$/.test(line))).toEqual([]);
   expect(types).toMatch(/^ +\/\*\* Text of its text blocks\. \*\/\n +readonly text: string;$/m);
@@ -130,7 +130,7 @@ if (isFullRun)
       }
       const compilerOptions = {
         ...{ target: "es2022", strict: true, exactOptionalPropertyTypes: true, noEmit: true },
-        // Our files are checked like the program's own; what comes with TypeScript need not be.
+        // Our files are checked like the program's own; TypeScript's need not be.
         ...{ skipLibCheck: false, skipDefaultLibCheck: true },
         ...settings,
       };

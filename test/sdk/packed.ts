@@ -5,7 +5,7 @@ import { type Bench, createBench } from "../e2e/tinman.ts";
 
 export const checkout = fileURLToPath(new URL("../../", import.meta.url));
 
-/** A project with the package as npm would publish it in its `node_modules`, and nothing beside it. */
+/** A project with the package as npm would publish it in its `node_modules`, and nothing else. */
 export async function createProjectWithPackage(): Promise<Bench> {
   const bench = await createBench();
   const installed = join(bench.cwd, "node_modules", "tinman");

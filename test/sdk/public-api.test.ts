@@ -44,8 +44,8 @@ import type {
 import * as fromNode from "../../src/sdk/node.ts";
 
 /*
- * What callers rely on. A change here is a change of the public API: it belongs into the changelog. The data is held by its
- * schema; see test/protocol/schemas.test.ts.
+ * The public API: a change here belongs in the changelog. The data is fixed by its schema; see
+ * test/protocol/schemas.test.ts.
  */
 
 const values = {
@@ -256,12 +256,12 @@ test("the handlers", () => {
   type Known = (typeof outcomes)[number];
   expectTypeOf<Exclude<PermissionAnswer, string>>().toExtend<{ readonly option: string; readonly comment?: string }>();
   expectTypeOf<string | { readonly option: string; readonly comment?: string }>().toExtend<PermissionAnswer>();
-  // Not swallowed by any other string, so an editor can offer them.
+  // Not absorbed by `string`, so editors can suggest them.
   expectTypeOf<Extract<PermissionAnswer, Known>>().toEqualTypeOf<Known>();
   expectTypeOf<QuestionAnswer>().toEqualTypeOf<readonly (string | readonly string[])[] | undefined>();
 });
 
-test("what a connection is made from", () => {
+test("parts of a connection", () => {
   expectTypeOf<SpawnOptions>().toEqualTypeOf<{
     readonly executable?: "tinman" | "droid" | (string & {});
     readonly args?: readonly string[];
@@ -280,7 +280,7 @@ test("what a connection is made from", () => {
   expectTypeOf<ReturnType<typeof fromNode.linkedConnection>>().toEqualTypeOf<readonly [Connection, LinkedEnd]>();
 });
 
-test("a connection of one's own", () => {
+test("a caller's own connection", () => {
   expectTypeOf<Connect>().toEqualTypeOf<(signal?: AbortSignal) => Promise<Connection>>();
   expectTypeOf<Connection>().toEqualTypeOf<{
     readonly incoming: AsyncIterable<

@@ -18,7 +18,7 @@ afterEach(() => {
 const interrupted = { status: "interrupted", reason: "interrupted", text: "", turnId: "t" };
 const refuse: Connect = () => Promise.reject(new Error("Nobody is there."));
 
-test.each(["before", "after"])("whose loop is left is interrupted: the result is asked for %s", async (when) => {
+test.each(["before", "after"])("is interrupted by leaving its loop: the result is requested %s", async (when) => {
   const backend = createFakeBackend();
   const turn = query("go", { id: "t", connect: backend.connect });
   const early = when === "before" ? turn.result : undefined;
@@ -33,7 +33,7 @@ test.each(["before", "after"])("whose loop is left is interrupted: the result is
   expect(unhandled).toEqual([]);
 });
 
-test("that says which session it was", async () => {
+test("reports its session", async () => {
   const backend = createFakeBackend();
   const turn = query("go", { id: "t", connect: backend.connect });
   const before = turn.sessionId;
@@ -45,7 +45,7 @@ test("that says which session it was", async () => {
   expect([before, within, turn.sessionId]).toEqual([undefined, "s-1", "s-1"]);
 });
 
-test("that is interrupted before it began opens nothing", async () => {
+test("opens nothing if interrupted before it began", async () => {
   const turn = query("go", { id: "t", connect: refuse });
   await turn.interrupt();
   const events: TurnEvent[] = [];
@@ -53,7 +53,7 @@ test("that is interrupted before it began opens nothing", async () => {
   expect([events, await turn.result]).toEqual([[{ type: "end", result: interrupted }], interrupted]);
 });
 
-test("that cannot be opened says so in the loop, and in the result if somebody looks", async () => {
+test("that cannot open reports it in the loop, and in the result", async () => {
   const turn = query("go", { connect: refuse });
   const { result } = turn;
   const loop = (async () => {

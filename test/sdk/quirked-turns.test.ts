@@ -8,7 +8,7 @@ import { type DrawnSession, drawnSession, expectedOf, type Item, itemsOf, seenOf
 import { createFakeBackend } from "./fake-backend.ts";
 
 const numRuns = isFullRun ? 2_000 : 60;
-/** One that does not end has failed. */
+/** A turn that does not end has failed. */
 const chosen = { numRuns, seed: givenSeed ?? 20_260_101, timeout: 5_000 };
 
 /** Plays the turns to a session whose prompts were all given at once. */
@@ -61,8 +61,8 @@ function expectedPlay(session: DrawnSession, turns: readonly (readonly Item[])[]
 
 const cleanOf = (session: DrawnSession) => session.turns.map((_, nth) => itemsOf(session, nth));
 
-describe("random turns are seen as they are", () => {
-  it("when the backend behaves", { timeout: 600_000 }, async () => {
+describe("random turns are seen correctly", () => {
+  it("if the backend behaves", { timeout: 600_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(drawnSession, async (session) => {
         const turns = cleanOf(session);
@@ -72,7 +72,7 @@ describe("random turns are seen as they are", () => {
     );
   });
 
-  it.each(faultNames)("when the backend has one fault: %s", { timeout: 600_000 }, async (name) => {
+  it.each(faultNames)("if the backend has one fault: %s", { timeout: 600_000 }, async (name) => {
     await fc.assert(
       fc.asyncProperty(drawnSession, fc.nat(1_000_000), async (session, seed) => {
         const turns = cleanOf(session);
@@ -82,7 +82,7 @@ describe("random turns are seen as they are", () => {
     );
   });
 
-  it("when the backend has any number of faults together", { timeout: 600_000 }, async () => {
+  it("if the backend has any number of faults together", { timeout: 600_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(drawnSession, drawnFaults, async (session, faults) => {
         const turns = cleanOf(session);

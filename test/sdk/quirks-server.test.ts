@@ -8,7 +8,7 @@ import { seenOf } from "./drawn-turns.ts";
 import { createNaiveClient, type NaiveTurn, standOf } from "./naive-client.ts";
 import { until } from "./stand-ins.ts";
 
-/* The program itself, with the faults that it can show on purpose. */
+/* The program itself, with its deliberate faults. */
 
 const quirks = [
   ...["silent-cancel", "no-turn-end", "usage-after-idle", "early-idle", "restart-deltas", "repeated-tool-calls"],
@@ -39,7 +39,7 @@ afterAll(() => bench.remove());
 const argsFor = (names: readonly string[]) => (names.length === 0 ? [] : ["--quirks", names.join(",")]);
 const brokenImage = [{ type: "base64", mediaType: "image/png", data: "%" }];
 
-/** Everything that a client does in a day, and what it sees of it. */
+/** A client's typical requests, and what it sees. */
 async function dayWith(names: readonly string[]) {
   const allowed = { now: true };
   const session = await createSession({
@@ -59,10 +59,10 @@ async function dayWith(names: readonly string[]) {
       if (prompt === "stopped" && event.type === "text") await turn.interrupt();
     }
     const { events: seen, result } = seenOf(events, await turn.result);
-    // Why it ended is told in a word only by those that tell the end.
+    // The reason of an end is only in the messages of backends that send one.
     return { seen, result: { ...result, reason: "" } };
   }
-  /** By their turns, as the ids are new each time. How often was tried is not told by all. */
+  /** By turn, because ids vary. Not all report the number of attempts. */
   const namesOf = ({ seen, result }: Awaited<ReturnType<typeof told>>) => {
     const events = seen.filter(({ type }) => !["retry", "tool_progress", "end"].includes(String(type)));
     const ids = events.flatMap(({ type, id }) => (type === "message" ? [String(id)] : []));
@@ -77,7 +77,7 @@ async function dayWith(names: readonly string[]) {
     const refused = namesOf(await told("refused"));
     const retried = namesOf(await told("retried"));
     const failing = namesOf(await told("failing"));
-    // The error may come before the message whose pieces it stands behind.
+    // The error can come before the message whose deltas precede it.
     const { result: declined } = await told("declined");
     const [stopped, last] = await Promise.all([told("stopped"), told("last").then(namesOf)]);
     const lost = await session
@@ -95,13 +95,13 @@ async function dayWith(names: readonly string[]) {
   }
 }
 
-describe("a day with a backend", () => {
+describe("a typical conversation", () => {
   let clean: Awaited<ReturnType<typeof dayWith>>;
   beforeAll(async () => {
     clean = await dayWith([]);
   });
 
-  it("that behaves is as it was meant", () => {
+  it("with a well-behaved backend is correct", () => {
     const ended = (prompt: string, text: string) => ({ status: "completed", reason: "", text, turnId: `t-${prompt}` });
     const results = [clean.plain, clean.run, clean.refused, clean.retried, clean.failing, clean.last];
     expect(results.map(({ result }) => result)).toEqual([
@@ -143,7 +143,7 @@ describe("a day with a backend", () => {
   );
 });
 
-describe("the client that one writes first has another day", () => {
+describe("a first client fails", () => {
   const right: Omit<NaiveTurn, "usage"> = {
     text: "Let me run it.It ran.",
     messages: ["Let me run it.", "It ran."],
@@ -169,13 +169,13 @@ describe("the client that one writes first has another day", () => {
     await client.close();
   });
 
-  it("with usage-after-idle, which it does not know at the end", async () => {
+  it("with usage-after-idle, which it misses", async () => {
     const client = await open("usage-after-idle");
     expect((await client.prompt("plain")).usage).toBeUndefined();
     await client.close();
   });
 
-  it("with restart-deltas, of which it has all", async () => {
+  it("with restart-deltas, of which it keeps all", async () => {
     const client = await open("restart-deltas");
     expect((await client.prompt("retried")).text).toBe("BrokenBroken off, repaired.");
     await client.close();
@@ -184,7 +184,7 @@ describe("the client that one writes first has another day", () => {
   it.concurrent.each([
     ["unknown-types", /unknown notification/],
     ["stray-lines", /JSON/],
-  ])("with %s, at which it stops", async (name, words) => {
+  ])("with %s, where it stops", async (name, words) => {
     const client = await start(name);
     const opened = client.request("droid.initialize_session", { machineId: "m", cwd: bench.cwd, modelId });
     const turn = opened.then(() => client.prompt("plain"));
@@ -209,7 +209,7 @@ describe("the client that one writes first has another day", () => {
     await client.close();
   });
 
-  it("with second-answer, where it takes for accepted what was not", async () => {
+  it("with second-answer, where it counts a rejection as accepted", async () => {
     const client = await open("second-answer");
     expect(await client.request("droid.add_user_message", { text: "x", images: brokenImage })).toEqual({});
     await client.close();

@@ -23,20 +23,20 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** A page that runs a script, and nothing but it. */
+/** A page that only runs a script. */
 export interface OpenedPage {
   readonly page: Page;
-  /** Whatever the page, or the browser on its account, has complained of or said. */
+  /** Complaints and output of the page, or of the browser about it. */
   readonly said: string[];
   close(): Promise<void>;
 }
 
-/** A name that is looked up nowhere. A page from there is not secure to a browser, though it comes over the loopback. */
+/** An unresolvable name. Its page is not secure to a browser, even over loopback. */
 const host = "page.test";
 
 const policy = "default-src 'none'; script-src 'self'; connect-src ws://127.0.0.1:*";
 
-/** Opens a page with this script, whose globals `given` are functions out here. What the browser writes is in `folder`. */
+/** Opens a page with this script; its globals `given` are functions of the test. `folder` is the browser's profile. */
 export async function openPage(
   executablePath: string,
   {

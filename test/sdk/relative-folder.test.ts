@@ -12,7 +12,7 @@ const folder = join(standIns.folder, "here");
 const cwd = relative(process.cwd(), folder);
 mkdirSync(folder);
 
-/** Writes down where it was started, and where it is told to work; loads nothing before it has opened something. */
+/** Records where it was started, and its working directory; loads nothing before it has opened something. */
 function observer(name: string) {
   const file = join(standIns.folder, name);
   const executable = standIns.node(`
@@ -40,13 +40,13 @@ test.each([
   ["create", async (executable: string) => (await createSession({ executable, cwd })).close()],
   ["resume", async (executable: string) => (await resumeSession("s", { executable, cwd })).close()],
   ["query", async (executable: string) => void (await query("x", { executable, cwd }).result)],
-])("a relative folder is meant from here: %s", async (name, open) => {
+])("a relative folder starts from this process: %s", async (name, open) => {
   const { executable, seen } = observer(name);
   await open(executable);
   expect(seen()).toEqual([folder, folder]);
 });
 
-test("a folder of a backend that is reached in another way is told as it is", async () => {
+test("a folder for a backend reached in another way is passed unchanged", async () => {
   const backend = createFakeBackend();
   const session = await createSession({ connect: backend.connect, cwd: "C:\\work" });
   expect((await backend.next("droid.initialize_session")).params).toMatchObject({ cwd: "C:\\work" });

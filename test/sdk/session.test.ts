@@ -5,7 +5,7 @@ import { busy, completed, createFakeBackend, idle, obliging, says, settings, set
 
 const methodsOf = (backend: ReturnType<typeof createFakeBackend>) => backend.received.map(({ method }) => method);
 
-test("a prompt that is aborted before the backend has taken it is interrupted as soon as it has", async () => {
+test("a prompt aborted before it was accepted is interrupted right after", async () => {
   const { "droid.add_user_message": _, ...answers } = obliging;
   const backend = createFakeBackend(answers);
   const session = await createSession({ connect: backend.connect });
@@ -47,7 +47,7 @@ test("a session is resumed with other settings, or not at all", async () => {
   expect(other.far.gone.aborted).toBe(true);
 });
 
-test("who listens to a session and its fork is told whose an event is", async () => {
+test("listeners to a session and its fork know the source of each event", async () => {
   const first = createFakeBackend({
     ...obliging,
     "droid.fork_session": () => ({ newSessionId: "s-2" }),
@@ -83,7 +83,7 @@ test("who listens to a session and its fork is told whose an event is", async ()
   expect(ids).toEqual([undefined]);
 });
 
-test("a fork leaves the first session where it was, and has its settings", async () => {
+test("a fork leaves the first session unchanged, and has its settings", async () => {
   const first = createFakeBackend({
     ...obliging,
     "droid.fork_session": () => ({ newSessionId: "s-2" }),
@@ -113,7 +113,7 @@ test("a fork leaves the first session where it was, and has its settings", async
   await Promise.all([session.close(), fork.close()]);
 });
 
-test("a session is not forked while a turn runs in it", async () => {
+test("rejects a fork while a turn is running", async () => {
   const backend = createFakeBackend();
   const session = await createSession({ connect: backend.connect });
   const turn = session.stream("go");
@@ -123,7 +123,7 @@ test("a session is not forked while a turn runs in it", async () => {
   await session.close();
 });
 
-test("a backend that cannot list its models has told them when the session was opened", async () => {
+test("uses the models sent on opening if a backend cannot list them", async () => {
   const availableModels = [{ id: "a", displayName: "A", modelProvider: "openai", supportedReasoningEfforts: ["low"] }];
   const backend = createFakeBackend({
     ...obliging,
@@ -147,7 +147,7 @@ test("a backend that cannot list its models has told them when the session was o
   await session.close();
 });
 
-test("a session that is resumed in the middle of a turn takes no prompt before its end, and answers what is open", async () => {
+test("a session resumed in the middle of a turn takes no prompt before its end, and answers open requests", async () => {
   const toolUse = { type: "tool_use", id: "c-1", name: "Execute", input: { command: "ls" } };
   const details = { type: "exec", fullCommand: "ls", command: "ls", extractedCommands: ["ls"], impactLevel: "low" };
   const pending = {
@@ -185,7 +185,7 @@ test("a session that is resumed in the middle of a turn takes no prompt before i
   await session.close();
 });
 
-test("what cannot be a session or a prompt is refused in words", async () => {
+test("rejects invalid sessions and prompts with a message", async () => {
   const nameless = createFakeBackend({ "droid.initialize_session": () => ({ session: { messages: [] }, settings }) });
   await expect(createSession({ connect: nameless.connect })).rejects.toThrow(
     "The backend did not return the session's id.",
@@ -198,7 +198,7 @@ test("what cannot be a session or a prompt is refused in words", async () => {
   await session.close();
 });
 
-test("a rejection of send that nobody looks at is not hidden", async () => {
+test("does not hide an ignored rejection of send", async () => {
   const session = await createSession({ connect: createFakeBackend().connect });
   const unhandled = once(process, "unhandledRejection");
   const others = process.listeners("unhandledRejection").filter((listener) => listener.name !== "eventHandler");
@@ -209,7 +209,7 @@ test("a rejection of send that nobody looks at is not hidden", async () => {
   expect(error).toMatchObject({ name: "ClosedError" });
 });
 
-test("a connection that fails is gone, and nobody waits for it", async () => {
+test("a failed connection is gone, and no caller waits for it", async () => {
   const backend = createFakeBackend();
   const connection = await backend.connect();
   const failing = {
@@ -227,7 +227,7 @@ test("a connection that fails is gone, and nobody waits for it", async () => {
 test.each([
   ["does not say that it has it", {}, ["The backend does not support systemPrompt, and ignores it."]],
   ["has it", { systemPrompt: "Be kind." }, []],
-])("a system prompt is warned about when the backend %s", async (_, told, expected) => {
+])("warns about a system prompt if the backend %s", async (_, told, expected) => {
   const warnings: string[] = [];
   const backend = createFakeBackend({
     ...obliging,

@@ -9,7 +9,7 @@ const asked = {
   options: [{ value: "proceed_once", label: "Yes" }],
 };
 
-/** A turn whose backend asks something, and a handler that takes longer than the backend may be silent. */
+/** A turn with a question, and a handler slower than the backend may be silent. */
 async function askedSlowly() {
   const backend = createFakeBackend();
   const session = await createSession({
@@ -27,7 +27,7 @@ async function askedSlowly() {
   return { backend, session, result };
 }
 
-test("while a handler takes its time, the backend is not silent", async () => {
+test("a slow handler does not count as the backend's silence", async () => {
   const { backend, session, result } = await askedSlowly();
   expect(await backend.next("response")).toMatchObject({ id: "p1", result: { selectedOption: "proceed_once" } });
   backend.notify(says("m1", "Done."), idle);
@@ -35,7 +35,7 @@ test("while a handler takes its time, the backend is not silent", async () => {
   await session.close();
 });
 
-test("when it has its answer, it is", async () => {
+test("once answered, it counts", async () => {
   const { backend, session, result } = await askedSlowly();
   await backend.next("response");
   await expect(result).rejects.toEqual(new TimeoutError(`The backend said nothing within ${silence} ms.`));

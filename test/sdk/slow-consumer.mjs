@@ -4,8 +4,8 @@ import { WebSocket } from "ws";
 import { createSession, webSocketConnection } from "../../dist/sdk/node.js";
 
 /*
- * Takes a long turn slowly, in a process of its own whose memory can be looked at: one event at a time, with pauses and with
- * questions in between. Tells what it saw as one line of JSON.
+ * Reads a long turn slowly, in a separate process whose memory can be measured: one event at a time, with pauses and
+ * requests in between. Prints what it saw as one line of JSON.
  */
 
 /**
@@ -39,7 +39,7 @@ let peakRss = 0;
 /** @type {import("../../dist/sdk/node.js").TurnResult | undefined} */
 let end;
 
-/** What is in use once everything unused was thrown away. */
+/** Memory in use after a garbage collection. */
 function measure() {
   globalThis.gc?.();
   const { heapUsed, arrayBuffers } = process.memoryUsage();
@@ -65,7 +65,7 @@ for await (const event of turn) {
     const models = await session.models();
     asked += models.length + 1;
   }
-  // Long enough for the backend to say all that it can.
+  // Long enough for the backend to send all it can.
   await sleep(100);
   live = Math.max(live, measure() - before);
   mostAhead = Math.max(mostAhead, Number(readFileSync(progress, "utf8")) - number);

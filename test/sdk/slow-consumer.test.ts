@@ -26,18 +26,18 @@ afterAll(async () => {
 
 const deltas = isFullRun ? 100_000 : 10_000;
 const size = 1024;
-/** What lies in the buffers of the system is a small part of all of it, so that it shows whether more is read ahead. */
+/** The system's buffers hold a small part, so reading ahead shows. */
 const sizeOnSocket = 4 * size;
 
 interface Seen {
-  /** By how many deltas the backend was, at most, when the reader paused. */
+  /** How many deltas the backend was ahead, at most, when the reader paused. */
   readonly mostAhead: number;
   readonly liveMb: number;
   readonly peakHeapMb: number;
   readonly peakRssMb: number;
 }
 
-/** Whoever keeps what was said needs more than this, and whoever reads ahead gets further. */
+/** Keeping the text needs more than this, and reading ahead gets further. */
 async function take(
   executable: string,
   progress: string,
@@ -68,7 +68,7 @@ describe("a turn of many events and a slow reader", { timeout: 240_000 }, () => 
     expect(await take(backend, join(folder, "process"), { ahead: 1_000, liveMb: 8 })).toEqual(whole);
   });
 
-  // The short form of what holds a socket up is in web-socket-ws.test.ts.
+  // The short form of socket back-pressure is in web-socket-ws.test.ts.
   if (isFullRun) {
     it("from a WebSocket that can be paused: nothing is lost, little waits", async () => {
       const progress = join(folder, "socket");
@@ -80,7 +80,7 @@ describe("a turn of many events and a slow reader", { timeout: 240_000 }, () => 
   }
 });
 
-describe("a process that floods", () => {
+describe("a flooding process", () => {
   it.each([
     ["hears all the time", {}],
     ["hears nothing while nobody reads", { IS_DEAF: "1" }],
@@ -95,7 +95,7 @@ describe("a process that floods", () => {
       taken += 1;
       expect(Number.parseInt(event.text, 10)).toBe(taken);
       if (taken !== 10) continue;
-      // By then it can say no more.
+      // By then it cannot send more.
       await sleep(100);
       await session.interrupt();
     }

@@ -39,20 +39,20 @@ describe("a backend that cannot be started", () => {
     expect(await failureOf(options)).toBe(message);
   });
 
-  it("says so also when the system does not even try", async () => {
+  it("reports it even if the system does not try", async () => {
     expect(await failureOf({ args: ["\0"] })).toMatch(/^tinman cannot be started: .*null bytes/);
   });
 });
 
 describe("a command line", () => {
-  it("is run as it is written, and gets nothing that it does not name", async () => {
+  it("is run as written, without extra arguments", async () => {
     const command = 'read line; echo "$line $WORD $# $0" | tr a-z A-Z';
     const connection = await spawnBackend({ command, env: { WORD: "two words" } })();
     connection.send("one");
     expect((await wholeOf(connection)).lines).toEqual(["ONE TWO WORDS 0 /BIN/SH"]);
   });
 
-  it("is ended with what ignores its end, and is left when the shell has gone", async () => {
+  it("is ended together with processes that ignore the end, and left once the shell has gone", async () => {
     const command = "(trap '' TERM; exec sleep 63) & echo $!; read line";
     const bounds = { patienceMs: 100, stragglersMs: 100 };
     const closed = await spawnBackend({ command }, bounds)();
@@ -65,7 +65,7 @@ describe("a command line", () => {
     await until(() => !isAlive(other));
   });
 
-  it("that cannot be run says so as the shell does", async () => {
+  it("that cannot run reports the shell's message", async () => {
     const { end } = await wholeOf(await spawnBackend({ command: "no-such-program --with flags" })());
     expect({ ...end, stderr: /no-such-program.*not found/.test(end.stderr ?? "") }).toEqual({
       reason: "no-such-program --with flags ended with exit code 127.",
@@ -76,13 +76,13 @@ describe("a command line", () => {
   });
 });
 
-describe("a group of its own", () => {
+describe("a separate process group", () => {
   const stays = "trap '' TERM; sleep 61 & echo $!; sleep 62 | cat; wait";
 
   it.each<[string, SpawnOptions]>([
     ["a command line", { command: stays }],
     ["a program", { executable: standIns.shell(stays) }],
-  ])("%s that is ended by force ends with everything that it started", async (_, options) => {
+  ])("%s that is killed ends with everything that it started", async (_, options) => {
     const connection = await spawnBackend(options, { patienceMs: 100, stragglersMs: 100 })();
     const grandchild = Number(await nextLine(connection));
     expect(isAlive(grandchild)).toBe(true);
@@ -90,7 +90,7 @@ describe("a group of its own", () => {
     await until(() => !isAlive(grandchild));
   });
 
-  it("ends as a whole also when only its leader heeds the signal", async () => {
+  it("ends as a whole even if only its leader obeys the signal", async () => {
     const backend = standIns.shell("(trap '' TERM; exec sleep 64) & echo $!; exec sleep 65");
     const connection = await spawnBackend({ executable: backend }, { patienceMs: 100, stragglersMs: 100 })();
     const pid = Number(await nextLine(connection));
@@ -98,7 +98,7 @@ describe("a group of its own", () => {
     await until(() => !isAlive(pid));
   });
 
-  it("keeps a backend from what the terminal sends to the program, and ends when that is gone", async () => {
+  it("shields a backend from terminal signals, and ends when the program is gone", async () => {
     const backend = standIns.shell('while read line; do echo "$line $$"; done');
     const sdk = new URL("../../dist/sdk/node.js", import.meta.url);
     const program = standIns.node(`
@@ -121,8 +121,8 @@ describe("a group of its own", () => {
   });
 });
 
-describe("a start that is given up", () => {
-  it("does not begin when that was before", async () => {
+describe("an abandoned start", () => {
+  it("does not begin if abandoned before", async () => {
     const mark = join(standIns.folder, "begun");
     const reason = new Error("changed my mind");
     const connect = spawnBackend({ executable: standIns.shell(`touch ${mark}`) });
@@ -130,7 +130,7 @@ describe("a start that is given up", () => {
     expect(existsSync(mark)).toBe(false);
   });
 
-  it("ends the process when that was during it", async () => {
+  it("ends the process if abandoned during it", async () => {
     const before = held();
     const reason = new Error("changed my mind");
     const giveUp = new AbortController();
@@ -143,7 +143,7 @@ describe("a start that is given up", () => {
     expect(await heldBeyond(before)).toEqual({});
   });
 
-  it("does not matter any more afterwards", async () => {
+  it("cannot be abandoned afterwards", async () => {
     const giveUp = new AbortController();
     const connection = await spawnBackend({ executable: standIns.shell("read line; echo $line") })(giveUp.signal);
     giveUp.abort();

@@ -12,15 +12,15 @@ const standIns = createStandIns();
 afterAll(standIns.remove);
 
 const hurried: Partial<SpawnBounds> = { patienceMs: 100, stragglersMs: 100 };
-/** Where nothing is to be waited for: a timer that is left would stay, and one that is needed would stop the test. */
+/** For tests without waits: a leftover timer would stay, and a needed one would stop the test. */
 const patient: Partial<SpawnBounds> = { patienceMs: 100_000, stragglersMs: 100_000 };
 
 function start(executable: string, options: SpawnOptions = {}, bounds = patient) {
   return spawnBackend({ executable, ...options }, bounds)();
 }
 
-describe("a backend that is started", () => {
-  it("gets the protocol's arguments, those of the caller, its folder and its environment", async () => {
+describe("a started backend", () => {
+  it("gets the protocol's arguments, the caller's, its folder and its environment", async () => {
     const file = standIns.node(`
       const { KEPT, ADDED, TAKEN = "none" } = process.env;
       console.log(JSON.stringify({ args: process.argv.slice(2), cwd: process.cwd(), KEPT, ADDED, TAKEN }));
@@ -45,7 +45,7 @@ describe("a backend that is started", () => {
     });
   });
 
-  it("is spoken to in lines and answers in lines, until it is closed", async () => {
+  it("exchanges lines until it is closed", async () => {
     const connection = await start(standIns.shell('while read line; do echo "<$line>"; done; echo bye >&2'));
     connection.send("one");
     connection.send("two");
@@ -62,7 +62,7 @@ describe("a backend that is started", () => {
     });
   });
 
-  it("is the program of this package if nobody says otherwise", async () => {
+  it("is this package's program by default", async () => {
     const connection = await spawnBackend({ env: { HOME: standIns.folder } })();
     connection.send("no request");
     expect(JSON.parse((await nextLine(connection)) ?? "")).toMatchObject({ id: null, error: { code: -32700 } });
@@ -88,7 +88,7 @@ describe("a backend that is started", () => {
   });
 });
 
-describe("a backend that ends by itself", () => {
+describe("a backend that exits", () => {
   const named = (file: string) => file.split("/").at(-1);
 
   it.each([
@@ -112,7 +112,7 @@ describe("a backend that ends by itself", () => {
     expect(whole).toEqual({ lines, end: { reason: `${named(file)} ${reason}.`, signal: null, stderr: "", ...end } });
   });
 
-  it("keeps the end of its stderr, from a whole character on", async () => {
+  it("keeps the end of its stderr, starting at a whole character", async () => {
     const file = standIns.node("process.stderr.write('ü'.repeat(50_000) + '!')");
     const kept = await Promise.all(
       [{}, { stderrBytes: 4 }, { stderrBytes: 0 }].map(
@@ -122,17 +122,17 @@ describe("a backend that ends by itself", () => {
     expect(kept).toEqual([`${"ü".repeat(8191)}!`, "ü!", ""]);
   });
 
-  it("is given the time to have its stderr read", async () => {
+  it("gets time to have its stderr read", async () => {
     const connection = await start(standIns.shell("(sleep 0.1; echo late >&2) >&- & exit 2"));
     expect((await wholeOf(connection)).end).toMatchObject({ exitCode: 2, stderr: "late\n" });
   });
 
-  it("has a line that is too long reported, and the next one read", async () => {
+  it("reports a line that is too long, and reads the next one", async () => {
     const connection = await start(standIns.shell("echo 12345; echo 123456; echo 1"), { maxLineBytes: 5 });
     expect((await wholeOf(connection)).lines).toEqual(["12345", "too_long: 6", "1"]);
   });
 
-  it("may write lines of more than 64 MiB", async () => {
+  it("can write lines of more than 64 MiB", async () => {
     const size = 65 * 1024 * 1024;
     const file = standIns.node(`process.stdout.write("x".repeat(${size}) + "\\n");`);
     const lengths: string[] = [];
@@ -142,7 +142,7 @@ describe("a backend that ends by itself", () => {
     expect(lengths).toEqual([`line: ${size}`]);
   });
 
-  it("loses nothing that it wrote, however late it is read", async () => {
+  it("loses no output, however late it is read", async () => {
     const numbers = Array.from({ length: 1000 }, (_, i) => String(i));
     const text = join(standIns.folder, "text");
     writeFileSync(text, [...numbers.map((number) => `${number} ${"x".repeat(90)}`), "end"].join("\n"));
@@ -157,7 +157,7 @@ describe("a backend that ends by itself", () => {
     expect(end).toEqual({ reason: `${named(file)} ended with exit code 0.`, exitCode: 0, signal: null, stderr: "" });
   });
 
-  it("is read to its end also by one who has not read a single line before", async () => {
+  it("is read to its end even by a reader that starts late", async () => {
     const mark = join(standIns.folder, "one-and-two");
     const connection = await start(standIns.shell(`echo one; echo two; echo $$ >${mark}.new; mv ${mark}.new ${mark}`));
     await until(() => existsSync(mark));
@@ -171,11 +171,11 @@ describe("a backend that ends by itself", () => {
     ["is silent", "sleep 60 & echo $!;", []],
     [
       "goes on talking",
-      // Once nobody reads, it would be ended by talking.
+      // Without a reader, writing would end it.
       `sh -c 'trap "" PIPE; echo $$; while :; do echo more; touch ${mark}; sleep 0.02; done' 2>&1 & until [ -e ${mark} ]; do :; done;`,
       ["more"],
     ],
-  ])("does not live on in a process of its own that keeps its streams and %s", async (_, code, others) => {
+  ])("does not live on in a process that keeps its streams and %s", async (_, code, others) => {
     const file = standIns.shell(`${code} echo said >&2; exit 4`);
     const connection = await start(file, {}, hurried);
     const pid = Number(await nextLine(connection));
@@ -192,7 +192,7 @@ describe("a backend that ends by itself", () => {
 });
 
 describe("closing a backend", () => {
-  it("lets what was sent before arrive", async () => {
+  it("lets earlier messages arrive", async () => {
     const received = join(standIns.folder, "received");
     const connection = await start(standIns.shell(`cat >${received}`));
     const line = "x".repeat(300_000);
@@ -203,7 +203,7 @@ describe("closing a backend", () => {
     expect(readFileSync(received, "utf8")).toBe(`${line}\nlast\n`);
   });
 
-  it("takes what it still has to say, so that it can end in good order", async () => {
+  it("reads its remaining output, so that it can end cleanly", async () => {
     const file = standIns.node(`
       import { readFileSync, writeSync } from "node:fs";
       readFileSync(0);
@@ -221,7 +221,7 @@ describe("closing a backend", () => {
   it.each([
     ["only when it is told to end", "", "SIGTERM"],
     ["not even then", 'process.on("SIGTERM", () => {});', "SIGKILL"],
-  ])("ends one that does not care about the end of its input: %s", async (_, code, signal) => {
+  ])("ends one that ignores the end of its input: %s", async (_, code, signal) => {
     const file = standIns.node(`${code} console.log(process.pid); setInterval(() => {}, 1000);`);
     const connection = await start(file, {}, hurried);
     const pid = Number(await nextLine(connection));
@@ -238,7 +238,7 @@ describe("closing a backend", () => {
     });
   });
 
-  it("does not wait for a process of its own that keeps its streams", async () => {
+  it("does not wait for another process that keeps its streams", async () => {
     const file = standIns.shell("sleep 60 & echo $!; cat >/dev/null");
     const connection = await start(file, {}, { ...patient, stragglersMs: 100 });
     const pid = Number(await nextLine(connection));
@@ -248,7 +248,7 @@ describe("closing a backend", () => {
     expect(exitCode).toBe(0);
   });
 
-  it("gives the words of a backend that had died before", async () => {
+  it("returns the last message of a backend that had died before", async () => {
     const connection = await start(standIns.shell("echo $$; echo unread; exit 6"));
     const pid = Number(await nextLine(connection));
     await until(() => !isAlive(pid));
@@ -257,8 +257,8 @@ describe("closing a backend", () => {
   });
 });
 
-describe("a backend that does not listen", () => {
-  it("holds up whoever sends, who is let go when it is closed", async () => {
+describe("a backend that does not read", () => {
+  it("holds senders up, who are released when it is closed", async () => {
     const connection = await start(standIns.shell("echo $$; exec sleep 60"), {}, hurried);
     const pid = Number(await nextLine(connection));
     for (let i = 0; i < 10; i++) connection.send("x".repeat(1024 * 1024));
@@ -271,7 +271,7 @@ describe("a backend that does not listen", () => {
     expect([connection.gone.aborted, connection.room(), isAlive(pid)]).toEqual([true, undefined, false]);
   });
 
-  it("is gone for the sender when it has closed its input, and can still be read", async () => {
+  it("is gone for senders once it has closed its input, and can still be read", async () => {
     const connection = await start(standIns.shell("exec <&-; echo ready; sleep 0.3; echo still there"));
     expect(await nextLine(connection)).toBe("ready");
     for (let i = 0; i < 10; i++) connection.send("in vain");
@@ -280,7 +280,7 @@ describe("a backend that does not listen", () => {
     expect((await wholeOf(connection)).lines).toEqual(["still there"]);
   });
 
-  it("may be sent anything when it is dead", async () => {
+  it("accepts anything when it is dead", async () => {
     const connection = await start(standIns.shell("exit 0"));
     for (let i = 0; i < 100; i++) connection.send("x".repeat(10_000));
     await wholeOf(connection);
@@ -290,7 +290,7 @@ describe("a backend that does not listen", () => {
   });
 });
 
-describe("a backend that floods", () => {
+describe("a flooding backend", () => {
   const flood = `
     import { writeFileSync, writeSync } from "node:fs";
     const line = Buffer.from("x".repeat(1023) + "\\n");
@@ -301,7 +301,7 @@ describe("a backend that floods", () => {
     writeFileSync(process.env.PROGRESS, "all");
   `;
 
-  it("is held back while nobody reads, and goes on when somebody does", async () => {
+  it("is held back without a reader, and continues with one", async () => {
     const progress = join(standIns.folder, "progress");
     const told = () => (existsSync(progress) ? readFileSync(progress, "utf8") : "");
     async function standsStill(): Promise<string> {
@@ -323,7 +323,7 @@ describe("a backend that floods", () => {
     });
   });
 
-  it("is read to the last line by one who keeps up", async () => {
+  it("is read to the last line by a fast reader", async () => {
     const mebibytes = isFullRun ? 200 : 20;
     const env = { PROGRESS: join(standIns.folder, "written"), MEBIBYTES: String(mebibytes) };
     const connection = await start(standIns.node(flood), { env });

@@ -1,6 +1,6 @@
 /*
- * A backend that misbehaves in one way, which its last argument names: "<what>" or "<what>:<step>:<exit>". It speaks just enough
- * of the protocol to get there. `exit` is a code, or the name of a signal.
+ * A backend that misbehaves in one way, named by its last argument: "<what>" or "<what>:<step>:<exit>". It speaks just
+ * enough of the protocol to get there. `exit` is a code, or a signal's name.
  */
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -29,7 +29,7 @@ function reached(place) {
   writeSync(2, `first words\nlast words of ${place}\n`);
   if (/^\d+$/.test(exit)) process.exit(Number(exit));
   process.kill(process.pid, exit);
-  // The signal comes when it comes; nothing more is said before it.
+  // The signal takes a moment; nothing more is sent before it.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }
 

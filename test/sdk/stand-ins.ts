@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Connection, ConnectionEnd } from "../../src/sdk/api.ts";
 
-/** Programs that behave like a backend in nothing but what their text says. */
+/** Programs that act as backends only by their source. */
 export interface StandIns {
   readonly folder: string;
   /** A file that Node runs. */
   node(code: string): string;
-  /** A program in its own right, and quicker to start. */
+  /** An executable, which starts faster. */
   shell(code: string): string;
   remove(): void;
 }
@@ -38,7 +38,7 @@ export interface Whole {
   readonly end: ConnectionEnd;
 }
 
-/** All that comes from now on, and how it ended. */
+/** All output from now on, and how it ended. */
 export async function wholeOf(connection: Connection): Promise<Whole> {
   const lines: string[] = [];
   for await (const frame of connection.incoming) {
@@ -62,14 +62,14 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Until it holds; the test's own time limit is the limit. */
+/** Until a condition holds; the test's own timeout is the limit. */
 export async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await sleep(10);
 }
 
 export type Held = ReadonlyMap<string, number>;
 
-/** What keeps this process busy, and the listeners on it. */
+/** What keeps this process running, and its listeners. */
 export function held(): Held {
   const counts = new Map<string, number>();
   for (const name of process.getActiveResourcesInfo()) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -77,7 +77,7 @@ export function held(): Held {
   return counts;
 }
 
-/** How much more there is than before, and stays: the test runner itself comes and goes. */
+/** The lasting increase: the test runner's own handles come and go. */
 export async function heldBeyond(before: Held): Promise<Readonly<Record<string, number>>> {
   for (let tries = 0; ; tries++) {
     const more = [...held()].map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const);

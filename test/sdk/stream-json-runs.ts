@@ -2,7 +2,7 @@ import type { StreamJsonSource } from "../../src/sdk/stream-json/stream-json.ts"
 import { readStreamJson } from "../../src/sdk/stream-json/stream-json.ts";
 import type { StreamJsonEvent } from "../../src/sdk/types.ts";
 
-/** One run, told in every vocabulary: two calls of one tool side by side, of which one fails, and thoughts told twice. */
+/** One run in every vocabulary: two parallel calls of one tool, one of which fails, and thoughts sent twice. */
 
 export async function eventsOf(source: StreamJsonSource): Promise<readonly StreamJsonEvent[]> {
   const events: StreamJsonEvent[] = [];
@@ -41,7 +41,7 @@ const calls = [
 const ofResult = { messageId: "m3", toolId: "Read" };
 const error = { type: "tool_error", message: "ENOENT" };
 
-/** By vocabulary. In each, the order of calls and results and all that can be told of them is the same. */
+/** By vocabulary. The order of calls and results and everything reportable is the same in each. */
 export const runs: Readonly<Record<string, readonly object[]>> = {
   "tool_call and tool_result": [
     first,

@@ -19,7 +19,7 @@ import {
 } from "./fake-backend.ts";
 import { createNaiveClient, type NaiveTurn, standOf } from "./naive-client.ts";
 
-/* Everything that real backends do to a client: the SDK gets it right, and the client that one writes first does not. */
+/* Deviations of real backends: the SDK handles them, and a first client does not. */
 
 const toolUse = { type: "tool_use", id: "c-1", name: "LS", input: { directory_path: "." } };
 const called = message("m-1", "assistant", { type: "text", text: "Looking." }, toolUse);
@@ -30,7 +30,7 @@ const used = { type: "session_token_usage_changed", tokenUsage: usage };
 const nothing: NaiveTurn = { text: "", messages: [], calls: 0, results: 0, usage: undefined };
 const done = (text: string): TurnResult => ({ status: "completed", reason: "completed", text, turnId: "t-1" });
 
-/** What is told of each thing: how often, and the text that a reader has at the end. */
+/** How often everything is reported, and a reader's final text. */
 function summaryOf(events: readonly TurnEvent[]) {
   const count = (type: TurnEvent["type"]): number => events.filter((event) => event.type === type).length;
   return { messages: count("message"), calls: count("tool_call"), results: count("tool_result"), ends: count("end") };
@@ -178,7 +178,7 @@ describe("a turn survives", () => {
     else expect(first.crash).toMatch(crash);
   });
 
-  it("token usage that comes behind idle, for the session", async () => {
+  it("token usage after idle, for the session", async () => {
     const { session } = await withSdk(async (backend) => {
       await send([busy, says("m", "Hello"), idle])(backend);
       await settled();
@@ -187,7 +187,7 @@ describe("a turn survives", () => {
     expect(session.usage).toEqual(usage);
   });
 
-  it("strange lines, and says so", async () => {
+  it("strange lines, and reports them", async () => {
     const { warnings } = await withSdk(send(["stray", busy, says("m", "Hello"), idle]));
     expect(warnings).toEqual(["Skipped a line that is not a message: stray"]);
   });
@@ -202,7 +202,7 @@ const questions = {
   questions: [{ index: 1, topic: "Q1", question: "Which?", options: ["a", "b"] }],
 };
 
-describe("a question that nobody is there for", () => {
+describe("a request without a handler", () => {
   const asks = (method: string, params: object): Play => {
     return async (backend) => {
       backend.notify(busy);
@@ -232,7 +232,7 @@ describe("a question that nobody is there for", () => {
     );
   });
 
-  it("and that it does not know is refused, so that the backend does not wait", async () => {
+  it("of an unknown kind is rejected, so that the backend does not wait", async () => {
     const sdk = await withSdk(asks("droid.read_mind", {}));
     expect(answersOf(sdk.backend)).toEqual([
       { id: "q-1", result: undefined, error: { code: -32601, message: "Method not found: droid.read_mind" } },
@@ -245,7 +245,7 @@ describe("a question that nobody is there for", () => {
 describe("errors", () => {
   const refusing: Answers = { "droid.initialize_session": obliging["droid.initialize_session"] ?? (() => ({})) };
 
-  it("without an id reach the one who asked", async () => {
+  it("without an id reach the right caller", async () => {
     const backend = createFakeBackend(refusing);
     const session = await createSession({ connect: backend.connect, timeouts: { grace: 20 } });
     const prompt = session.send("go");
@@ -267,7 +267,7 @@ describe("errors", () => {
     expect(naive.outcome).toBe("pending");
   });
 
-  it("behind a good answer end the turn that was expected of it", async () => {
+  it("after an accepted prompt end its turn", async () => {
     const play: Play = async (backend) => {
       const { id } = backend.received.at(-1) ?? {};
       await settled();
@@ -284,7 +284,7 @@ describe("errors", () => {
     expect((await withNaive(play)).outcome).toBe("pending");
   });
 
-  it("that never come are not waited for", async () => {
+  it("that never come are not awaited", async () => {
     const backend = createFakeBackend(refusing);
     const session = await createSession({ connect: backend.connect, timeouts: { request: 20 } });
     await expect(session.send("go")).rejects.toMatchObject({
@@ -296,7 +296,7 @@ describe("errors", () => {
     await session.close();
   });
 
-  it("of a backend that is gone reach everybody", async () => {
+  it("of a backend that is gone reach every caller", async () => {
     const play: Play = (backend) => {
       backend.notify(busy);
       backend.end();
@@ -333,7 +333,7 @@ describe("a second prompt", () => {
   });
 });
 
-it("gives a backend's notices as events, whatever level they claim", async () => {
+it("reports a backend's notices as events, whatever level they claim", async () => {
   const { events } = await withSdk((backend) =>
     backend.notify(
       busy,
@@ -352,7 +352,7 @@ it("gives a backend's notices as events, whatever level they claim", async () =>
   ]);
 });
 
-it("gives no half of a character where a backend splits one", async () => {
+it("joins characters that a backend splits", async () => {
   const { events } = await withSdk((backend) =>
     backend.notify(busy, delta("m-1", "a\ud83d"), delta("m-1", "\ude00"), says("m-1", "a😀"), completed("t-1"), idle),
   );

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { readStreamJson } from "../../src/sdk/stream-json/stream-json.ts";
 import { completed, createFakeBackend, obliging, openOver, says } from "./fake-backend.ts";
 
-/* What is nested more deeply than this program can follow. */
+/* Values nested more deeply than this program can follow. */
 
 const levels = 20_000;
 const deep = `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
@@ -27,7 +27,7 @@ it.each([
   await opened.session.close();
 });
 
-it("a result that cannot be told leaves its place to one that can", async () => {
+it("a result that cannot be reported gives way to one that can", async () => {
   const { session, backend, warnings } = await openOver(createFakeBackend());
   const turn = session.stream("one", { id: "p-1" });
   await backend.next("droid.add_user_message");
@@ -44,7 +44,7 @@ it("a result that cannot be told leaves its place to one that can", async () => 
   await session.close();
 });
 
-it("so does one that a program prints", async () => {
+it("and so does one in a program's output", async () => {
   const lines = [
     `{"type":"tool_call","id":"c-1","toolName":"LS","parameters":{}}`,
     `{"type":"tool_result","id":"c-1","value":${deep}}`,

@@ -5,23 +5,23 @@ import type { Received } from "../fakes/rpc/wire.ts";
 import { settled } from "./fake-backend.ts";
 import type { Awaited, Scene } from "./trace-script.ts";
 
-/** A backend that says what the server of a trace said, in its order. */
+/** A backend that replays a trace's server lines in order. */
 export interface TraceBackend {
   readonly connect: Connect;
-  /** The next line of the server; an answer goes to the request of this key. */
+  /** The server's next line; a response goes to the request with this key. */
   say(scene: Extract<Scene, { by: "server" }>): void;
   /** Waits for the SDK's next line, which must be this one. */
   hear(scene: Extract<Scene, { by: "sdk" }>): Promise<void>;
   /** The process has ended. */
   end(): void;
-  /** What the SDK sent and nobody waited for. */
+  /** Lines of the SDK that nothing waited for. */
   readonly unheard: readonly Received[];
 }
 
-/** How often time may go on before a line is said not to come. */
+/** How often time can advance before a line counts as missing. */
 const mostWaits = 4;
 
-/** `letTimePass` runs what the SDK has put off. */
+/** `letTimePass` runs the SDK's timers. */
 export function createTraceBackend(letTimePass: () => void): TraceBackend {
   const [connection, far] = linkedConnection();
   const unheard: Received[] = [];

@@ -5,14 +5,14 @@ import type { Outcome } from "./trace-player.ts";
 import type { Scene } from "./trace-script.ts";
 import { isState, messageOf } from "./trace-script.ts";
 
-/* What must come of a trace, read from its lines alone: no code of the SDK is used here. */
+/* The expected result of a trace, computed from its lines without the SDK's code. */
 
 export interface ExpectedTurn {
-  /** The error with which it is refused, or that the process ended under it; else `undefined`. */
+  /** The error that rejects it, or that the process ended during it; else `undefined`. */
   readonly error: string | undefined;
   readonly status: string | undefined;
   readonly text: string | undefined;
-  /** The calls with their whole inputs, and which of the results are errors; by the ids of the calls. */
+  /** The calls with their complete inputs, and which results are errors, by call id. */
   readonly calls: Readonly<Record<string, unknown>>;
   readonly results: Readonly<Record<string, unknown>>;
 }
@@ -27,7 +27,7 @@ interface Block {
 
 type Line = { readonly by: "client" | "server"; readonly message: Received };
 
-/** Each turn begins with a state that is not idle and lasts until idle. A prompt that is answered with an error has none. */
+/** Each turn lasts from a non-idle state until idle. A rejected prompt has none. */
 export function expectedTurns(run: Run): readonly ExpectedTurn[] {
   const turns: ExpectedTurn[] = [];
   const accepted = new Set<unknown>();
@@ -98,14 +98,14 @@ function turnOf(lines: readonly Line[]): ExpectedTurn {
   return { error: undefined, status, text: unfinished ?? text, calls, results };
 }
 
-/** Every message that the server told, once, in its order. */
+/** Every message of the server, once, in order. */
 export function expectedMessages({ steps }: Run): readonly string[] {
   return [...new Set(steps.flatMap((step) => (step.by === "server" ? [messageOf(step.message).id ?? ""] : [])))].filter(
     (id) => id !== "",
   );
 }
 
-/** What the server told last of the session's settings, title and tokens. */
+/** The session's last settings, title and tokens. */
 export function expectedKnown({ steps }: Run): Readonly<Record<string, unknown>> {
   const told: Record<string, unknown> = {};
   for (const step of steps) {
@@ -118,7 +118,7 @@ export function expectedKnown({ steps }: Run): Readonly<Record<string, unknown>>
   return { modelId, reasoningEffort, interactionMode, autonomyLevel, title, usage };
 }
 
-/** What the server asked and the client did not answer in time. */
+/** The server's requests that the client did not answer in time. */
 export function expectedWithdrawn(scenes: readonly Scene[]): readonly string[] {
   const answered = scenes.flatMap((one) =>
     one.by === "sdk" && "requestId" in one.awaited ? [one.awaited.requestId] : [],
@@ -129,7 +129,7 @@ export function expectedWithdrawn(scenes: readonly Scene[]): readonly string[] {
   return asked.filter((id) => !answered.includes(id));
 }
 
-/** How what was asked for comes out: with the server's next answer to it, or its next error for nobody. */
+/** A request's outcome: the server's next response to it, or its next error without an owner. */
 export function expectedOutcomes(scenes: readonly Scene[]): ReadonlyMap<number, Outcome> {
   const outcomes = new Map<number, Outcome>();
   for (const [at, scene] of scenes.entries()) {
@@ -148,7 +148,7 @@ function outcomeOf(scenes: readonly Scene[], at: number, { id, result, error }: 
   const scene = scenes[at];
   const act = scene?.by === "client" ? scene.act : undefined;
   if (error !== undefined) {
-    // The models of the session's beginning are known.
+    // The models of the session's start are known.
     if (act?.type === "models") return { ok: modelsAtFirst(scenes) };
     const asked = scenes.find((one) => one.by === "sdk" && one.key === (scene as { readonly key: number }).key);
     const method = asked?.by === "sdk" && "method" in asked.awaited ? asked.awaited.method : "";

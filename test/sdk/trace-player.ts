@@ -8,7 +8,7 @@ import { settled } from "./fake-backend.ts";
 import { createTraceBackend } from "./trace-backend.ts";
 import type { Act, PromptParams, Scene } from "./trace-script.ts";
 
-/** How something that was asked for came out. */
+/** A request's outcome. */
 export type Outcome =
   | { readonly ok: unknown }
   | { readonly error: string; readonly isAssigned?: boolean }
@@ -22,28 +22,28 @@ export interface PlayedTurn {
 
 export interface PlayedRun {
   readonly turns: readonly PlayedTurn[];
-  /** Of everything but prompts and answers, by the key of the line. */
+  /** Of everything but prompts and answers, by the line's key. */
   readonly outcomes: ReadonlyMap<number, Outcome>;
   /** All events, within turns and between them. */
   readonly events: readonly TurnEvent[];
   readonly warnings: readonly string[];
-  /** What the session knows at the end. */
+  /** The session's state at the end. */
   readonly known: Pick<Session, "settings" | "title" | "usage"> | undefined;
   /** Requests of the backend that were withdrawn before they had an answer. */
   readonly withdrawn: readonly string[];
-  /** What is still there at the end, which should be nothing. */
+  /** What is left at the end, which should be nothing. */
   readonly left: readonly string[];
-  /** What the SDK says of the backend's end, and of a request after it. */
+  /** The SDK's errors for the backend's end, and for a request after it. */
   readonly end: { readonly reason: string; readonly after: string };
 }
 
-/** All that the server has to say before the client's next line in one go, or each line in a round of its own. */
+/** Everything before the client's next line at once, or one line at a time. */
 export type Pace = "at once" | "one by one";
 
-/** Who ends it: the backend, which is suddenly gone, or the caller, who closes the session. */
+/** Who ends it: the backend, which disappears, or the caller, who closes the session. */
 export type Ending = "gone" | "closed";
 
-/** Whether the caller takes the events of each turn, or only wants its result. */
+/** Whether the caller iterates each turn, or only takes its result. */
 export type Wish = "events" | "result";
 
 export interface Manner {
@@ -52,10 +52,10 @@ export interface Manner {
   readonly wish?: Wish;
 }
 
-/** More than the SDK waits for a last message, and less than for anything else. */
+/** Longer than the SDK waits for a last message, and shorter than any other limit. */
 const momentMs = 300;
 
-/** Plays a script to the SDK. Timers must be faked: time passes only when nothing else happens. */
+/** Plays a script to the SDK. Needs fake timers: time passes only when nothing else happens. */
 export async function playScript(
   scenes: readonly Scene[],
   { pace = "at once", ending = "gone", wish = "events" }: Manner = {},
@@ -65,7 +65,7 @@ export async function playScript(
   const stage = createStage(backend.connect, wish);
   for (const scene of scenes) {
     if (scene.by === "client") {
-      // The recorded client looked at what came before, too.
+      // The recorded client had also read everything before.
       await settled();
       letTimePass();
       await settled();
@@ -86,7 +86,7 @@ export async function playScript(
   const played = await stage.finish();
   const left = [
     ...played.left,
-    // The last word of a session that is closed in the middle of a turn is heard by nobody.
+    // The last message of a session closed in the middle of a turn has no reader.
     ...backend.unheard.filter(({ id }) => id !== "last").map((message) => `sent: ${JSON.stringify(message)}`),
     ...(vi.getTimerCount() > 0 ? [`${vi.getTimerCount()} timers`] : []),
   ];
@@ -109,7 +109,7 @@ function createStage(connect: CreateOptions["connect"] & {}, wish: Wish) {
   }[] = [];
   const outcomes = new Map<number, Outcome>();
   const withdrawn: string[] = [];
-  /** What the backend asked, and waits for the recorded answer. */
+  /** The backend's requests that wait for the recorded answer. */
   const asked = new Map<string, (answer: never) => void>();
   let session: Session | undefined;
 
@@ -223,7 +223,7 @@ function asking(act: Asking, session: Session): Promise<unknown> {
   }
 }
 
-/** The SDK's callers do not say how a file's data is written. */
+/** The SDK's callers do not choose the encoding of a file's data. */
 function untyped({ type: _type, ...others }: Readonly<Record<string, unknown>>): object {
   return others;
 }

@@ -32,7 +32,7 @@ export type Awaited =
   | { readonly method: string; readonly params: object }
   | { readonly requestId: string; readonly result: object };
 
-/** `key` is one client line's: its id may be another's, too. The server's lines answer that line, or name its id. */
+/** `key` identifies a client line, because ids can repeat. Server lines answer that line, or name its id. */
 export type Scene =
   | { readonly by: "client"; readonly key: number; readonly act: Act }
   | { readonly by: "sdk"; readonly key: number; readonly awaited: Awaited }
@@ -40,11 +40,11 @@ export type Scene =
 
 /** Where the SDK cannot do what the recorded client did. */
 export type Deviation =
-  /** Nothing is done in its place; what the server said to it is played all the same. */
+  /** Skipped, but the server's lines for it are still played. */
   | "left out: a line that is no message"
   | "left out: an answer to nothing"
   | "left out: a notification"
-  /** It is done in another way. */
+  /** Done in another way. */
   | "opened beforehand"
   | "sent only when the one before has its answer"
   | "sent only when the turn before has ended"
@@ -53,7 +53,7 @@ export type Deviation =
   | "sent without what it has no option for"
   | "an answer that came too late is not sent";
 
-/** The key of an opening that is in no line. */
+/** The key of an opening without a line. */
 export const beforehand = -1;
 
 export interface Script {
@@ -63,15 +63,15 @@ export interface Script {
 
 type Line = { readonly by: "client"; readonly text: string } | { readonly by: "server"; readonly message: Received };
 
-/** A run as the SDK can play it: all of the server's lines in their order, and in between what the SDK is told to do. */
+/** A run for the SDK: all of the server's lines in order, with the SDK's actions in between. */
 export function scriptOf(run: Run): Script {
   const lines = linesOf(run);
   const scenes: Scene[] = [];
   const deviations: Deviation[] = [];
-  /** Requests of the client that have no answer, and those that had one, by their ids. */
+  /** Requests of the client without a response, and those with one, by id. */
   const waiting: { readonly key: number; readonly id: unknown }[] = [];
   const answered = new Map<unknown, number>();
-  /** What is sent later than it was: by the line before which it is. */
+  /** Lines to send later, by the line before which they come. */
   const later = new Map<number, Scene[]>();
   const moved = new Set<number>();
   const asked = new Set<string>();
@@ -122,7 +122,7 @@ export function scriptOf(run: Run): Script {
       answered.set(message.id, at);
     } else if (isWaiting) {
       deviations.push("sent only when the one before has its answer");
-      // Behind the answer of the one before, which has the same id.
+      // After the response to the previous one, which has the same id.
       later.set(response + 1, [arrival]);
     } else {
       scenes.push(arrival);
@@ -212,7 +212,7 @@ function linesOf({ steps }: Run): readonly Line[] {
       flush(rest.subarray(0, end).toString().split("\n"));
       rest = rest.subarray(end);
     } else if (step.event === "end of input") {
-      // The SDK has no such thing as an end of input before the end of all; what the server still says is played.
+      // The SDK cannot end its input earlier; the server's remaining lines are still played.
       flush([rest.toString()]);
     }
   }
@@ -257,7 +257,7 @@ const settingKeys = new Set([
   ...["enabledToolIds", "disabledToolIds"],
 ]);
 
-/** What the types of the SDK let a caller say. */
+/** What the SDK's types allow a caller to send. */
 function isSettingsChange(params: Params): boolean {
   const { interactionMode = "auto", autonomyLevel = "off", modelId = "" } = params;
   return (
@@ -282,7 +282,7 @@ function promptOf({ method = "", params = {} }: Received, at: number): Request {
   return { act: { type: "prompt", params: sent }, awaited: { method, params: sent } };
 }
 
-/** The SDK's own function for a request, if it has one that sends the same; else `call`. */
+/** The SDK's own function for a request, if it sends the same; else `call`. */
 function requestOf({ method: given, params }: Received & { readonly method: string }, isInTurn: boolean): Request {
   const method = given.includes(".") ? given : `droid.${given}`;
   const whole = params ?? {};
@@ -298,7 +298,7 @@ function requestOf({ method: given, params }: Received & { readonly method: stri
   return { act: { type: "call", method: given, params: whole }, awaited };
 }
 
-/** The line with which a prompt of a busy session gets a turn of its own, if it does. */
+/** The line after which a prompt of a busy session gets its own turn, if any. */
 function ownTurnAfter(lines: readonly Line[], at: number): number | undefined {
   const line = lines[at];
   const text = line?.by === "client" ? messageIn(line.text)?.params?.text : undefined;

@@ -9,7 +9,7 @@ export interface Seen {
   readonly turns: readonly ExpectedTurn[];
   /** Of tool calls and results, in each turn. */
   readonly counts: readonly (readonly number[])[];
-  /** How many ends each turn has, and whether its last event is one. */
+  /** The number of ends of each turn, and whether its last event is one. */
   readonly ends: readonly (readonly [number, boolean])[];
   readonly allEnds: number;
   readonly messages: readonly string[];
@@ -20,7 +20,7 @@ export interface Seen {
   readonly end: PlayedRun["end"];
 }
 
-/** What can be compared with what the lines of a trace say. */
+/** What can be compared with a trace's lines. */
 export function seenIn({ turns, outcomes, events, known, withdrawn, left, end }: PlayedRun): Seen {
   return {
     turns: turns.map(({ events: own, outcome }) => ({
@@ -70,7 +70,7 @@ function each<T extends TurnEvent["type"]>(events: readonly TurnEvent[], type: T
   return events.filter((event): event is Extract<TurnEvent, { type: T }> => event.type === type);
 }
 
-/** Messages whose pieces, since the last reset, are not their text. */
+/** Messages whose deltas since the last reset do not add up to their text. */
 export function brokenPieces({ events }: PlayedTurn): readonly string[] {
   const shown = new Map<string, string>();
   const broken: string[] = [];

@@ -11,19 +11,19 @@ import { beforehand, isState, messageOf, scriptOf } from "./trace-script.ts";
 import { brokenPieces, expectedOf, seenIn } from "./trace-seen.ts";
 
 /*
- * The servers of the traces play again, now to the SDK, which is told to do what the recorded client did. Whatever the pace,
- * each turn ends once, with the text of its last message, and nothing is left over.
+ * Replays the traces' servers to the SDK, which does what the recorded client did. At any pace, each turn ends once
+ * with its last message's text, and nothing is left over.
  */
 
 const names = traceNames();
 
-/** Where the SDK cannot do what the client did. Everything that the servers said is played, in its order. */
+/** Where the SDK cannot do what the client did. All server lines are played, in order. */
 const deviations: Readonly<Record<string, Partial<Record<Deviation, number>>>> = {
-  // Requests before there is a session: the SDK has one from the start, and the recorded opening goes by call().
+  // Requests before a session: the SDK has one from the start, and the recorded opening goes through call().
   "02_before_init": { "opened beforehand": 1 },
   "02_envelope": {
     "opened beforehand": 1,
-    // Text, numbers, lists, JSON over several lines, two messages on one line, messages without a method.
+    // Strings, numbers, lists, JSON over several lines, two messages on one line, messages without a method.
     "left out: a line that is no message": 19,
     "left out: a notification": 2,
     "left out: an answer to nothing": 3,
@@ -43,7 +43,7 @@ const deviations: Readonly<Record<string, Partial<Record<Deviation, number>>>> =
   "07_int_permission": { "an answer that came too late is not sent": 1 },
 };
 
-/** Errors for lines that the SDK did not send; there is nothing else to warn of. */
+/** Errors for lines that the SDK did not send; no other warnings. */
 const warnings: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   "02_envelope": { "The backend: Invalid JSON": 11, "The backend: Invalid JSON-RPC message": 9 },
 };
@@ -62,7 +62,7 @@ describe("from every trace", () => {
     }
   });
 
-  test("also when the caller only wants the results", async () => {
+  test("even if the caller only wants the results", async () => {
     for (const [, scenes] of runs()) {
       const { turns, ...others } = await playScript(scenes);
       const expected = { ...others, turns: turns.map((turn) => ({ ...turn, events: [] })) };
@@ -70,7 +70,7 @@ describe("from every trace", () => {
     }
   });
 
-  test("also when the caller closes the session at the end", async () => {
+  test("even if the caller closes the session at the end", async () => {
     for (const [run, scenes] of runs()) {
       const { turns, end, ...others } = expectedOf(run, scenes);
       const closed = turns.map((turn) => (turn.error === end.after ? { ...turn, error: "ClosedError" } : turn));
@@ -84,7 +84,7 @@ describe("from every trace", () => {
   });
 });
 
-describe("the events of a trace are known", () => {
+describe("a trace's events are known", () => {
   const telling = [
     "04_parallel_once",
     "05_ask_ok",
@@ -103,7 +103,7 @@ describe("the events of a trace are known", () => {
   });
 });
 
-describe("a fault is noticed", () => {
+describe("detects planted faults", () => {
   const [run] = readTrace("00_smoke").runs as readonly [Run];
   const { scenes } = scriptOf(run);
   const lastIdle = scenes
@@ -135,12 +135,12 @@ describe("a fault is noticed", () => {
     expect(seenIn(await playScript(changed))).not.toEqual(expectedOf(run, scenes));
   });
 
-  test("a line that the SDK should have sent", async () => {
+  test("a missing line of the SDK", async () => {
     const more = scenes.flatMap((scene): readonly Scene[] => (scene.by === "sdk" ? [scene, scene] : [scene]));
     await expect(playScript(more)).rejects.toThrow("The SDK did not send what it should");
   });
 
-  test("a line that it should not have sent", async () => {
+  test("an extra line of the SDK", async () => {
     const last = scenes.findLastIndex(({ by }) => by === "sdk");
     const { left } = await playScript(scenes.slice(0, last));
     expect(left).toEqual([expect.stringContaining("sent: ")]);
@@ -151,7 +151,7 @@ function runs(): readonly (readonly [Run, readonly Scene[]])[] {
   return names.flatMap((name) => readTrace(name).runs.map((run) => [run, scriptOf(run).scenes] as const));
 }
 
-/** The answer to a prompt that was sent in a turn, which the SDK sends only behind it. */
+/** The response to a prompt sent in a turn, which the SDK sends only after it. */
 function isMoved({ answers }: Extract<Scene, { by: "server" }>, scenes: readonly Scene[]): boolean {
   const act = scenes.findIndex((one) => one.by === "client" && one.key === answers);
   const sent = scenes.findIndex((one) => one.by === "sdk" && one.key === answers);
@@ -169,7 +169,7 @@ function withText(message: Received, before: string, after: string): Received {
   return JSON.parse(JSON.stringify(message).replaceAll(before, after)) as Received;
 }
 
-test("there is this much to play", () => {
+test("plays a known number of lines", () => {
   const all = runs();
   const turns = all.flatMap(([run]) => expectedTurns(run));
   const acts = all.flatMap(([, scenes]) => scenes.flatMap((one) => (one.by === "client" ? [one.act.type] : [])));
@@ -198,7 +198,7 @@ test("there is this much to play", () => {
   });
 });
 
-test("every line of a trace has its place, and those of the server keep their order", () => {
+test("every line of a trace has its place, and the server's lines keep their order", () => {
   for (const [run, scenes] of runs()) {
     const isLate = (scene: Scene) => scene.by === "server" && isMoved(scene, scenes);
     const said = scenes.flatMap((one) => (one.by === "server" && one.answers !== beforehand ? [one] : []));
@@ -212,7 +212,7 @@ test("every line of a trace has its place, and those of the server keep their or
   }
 });
 
-test("what the SDK does not do as the client did is known", () => {
+test("every deviation from the client is known", () => {
   const found = names.map((name) => {
     const all = readTrace(name).runs.flatMap((run) => scriptOf(run).deviations);
     return [name, counted(all)] as const;
@@ -220,7 +220,7 @@ test("what the SDK does not do as the client did is known", () => {
   expect(Object.fromEntries(found.filter(([, one]) => Object.keys(one).length > 0))).toEqual(deviations);
 });
 
-test("what the SDK warns of is known", async () => {
+test("every warning is known", async () => {
   const found: Record<string, Readonly<Record<string, number>>> = {};
   for (const name of names) {
     const all: string[] = [];

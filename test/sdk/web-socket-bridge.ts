@@ -5,22 +5,22 @@ import { createLineReader } from "../../src/rpc/framing.ts";
 import type { Bench } from "../e2e/tinman.ts";
 
 export interface BridgeOptions {
-  /** The program for a socket that was opened at this path, with pipes; else the built one, on stream-jsonrpc. */
+  /** The program for a socket at this path, with pipes; default: the built one, on stream-jsonrpc. */
   readonly start?: (path: string) => ChildProcess;
 }
 
 export interface WebSocketBridge {
   /** Ends with a slash. */
   readonly address: string;
-  /** Of every program that was started, in order. */
+  /** Process ids of all started programs, in order. */
   readonly pids: readonly number[];
-  /** Those sockets that are open. */
+  /** The open sockets. */
   readonly openCount: number;
-  /** Closes every socket that is open at the path, as a server does that has had enough. */
+  /** Closes every open socket at the path, as a server can. */
   closeSockets(code: number, reason: string, path?: string): void;
-  /** Kills every program that runs for the path. */
+  /** Kills every program for the path. */
   killPrograms(signal: NodeJS.Signals, path?: string): void;
-  /** Resolves when no socket, no program and no server is left. */
+  /** Resolves when no socket, program or server is left. */
   close(): Promise<void>;
 }
 
@@ -31,12 +31,12 @@ interface Served {
 }
 
 const formats = ["exec", "--input-format", "stream-jsonrpc", "--output-format", "stream-jsonrpc"];
-/** How long a program has to end when its socket is gone. */
+/** How long a program has to exit after its socket closed. */
 const patienceMs = 5_000;
-/** The code of a close for which the server is to blame. */
+/** The close code for a server's fault. */
 const internalError = 1011;
 
-/** A server on the loopback that gives every socket a program of its own: one line, one message, either way. */
+/** A loopback server with one program per socket: one line is one message, in both directions. */
 export async function bridgeWebSockets(
   bench: Bench,
   { start = () => bench.start(formats) }: BridgeOptions = {},
@@ -84,7 +84,7 @@ export async function bridgeWebSockets(
 async function serve({ socket, child }: Served): Promise<void> {
   const { stdin, stdout, stderr } = child;
   if (stdin === null || stdout === null || stderr === null) throw new Error("The program was started without pipes.");
-  // A program that has gone is found out by its exit, a socket by its close.
+  // An ended program is detected by its exit, a socket by its close.
   stdin.on("error", () => undefined);
   socket.on("error", () => undefined);
   stderr.resume();
@@ -99,7 +99,7 @@ async function serve({ socket, child }: Served): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     socket.once("close", () => {
       stdin.end();
-      // A turn that runs would be brought to its end first.
+      // A running turn would be finished first.
       child.kill("SIGTERM");
       timer = setTimeout(() => child.kill("SIGKILL"), patienceMs);
       resolve();
@@ -119,7 +119,7 @@ async function serve({ socket, child }: Served): Promise<void> {
   clearTimeout(timer);
 }
 
-/** No more is read of the program than the socket takes. */
+/** Reads no more from the program than the socket takes. */
 async function sendLines(stdout: AsyncIterable<Uint8Array>, socket: WebSocket): Promise<void> {
   const reader = createLineReader();
   for await (const chunk of stdout) {

@@ -17,7 +17,7 @@ export interface WebSocketServer {
   close(): Promise<void>;
 }
 
-/** As much of a WebSocket server as tests need: no extensions, no fragments, nobody to be defended against. */
+/** A minimal WebSocket server for tests: no extensions, no fragments, no hostile clients. */
 export async function serveWebSockets(onText: (text: string, socket: ServedSocket) => void): Promise<WebSocketServer> {
   const open = new Set<Duplex>();
   const server = createServer();
@@ -47,7 +47,7 @@ export async function serveWebSockets(onText: (text: string, socket: ServedSocke
         unread = unread.subarray(next.end);
         if (next.opcode === opcodes.text) onText(next.body.toString(), socket);
         if (next.opcode !== opcodes.close) continue;
-        // Whoever began gets no second answer.
+        // A side that started the close gets no second answer.
         if (isClosing) stream.end();
         else stream.end(frame(opcodes.close, next.body.subarray(0, 2)));
       }
@@ -71,7 +71,7 @@ function frame(opcode: number, body: Uint8Array): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** A whole frame of a client, unmasked, or `undefined` while it is not complete. */
+/** A complete client frame, unmasked, or `undefined` if incomplete. */
 function readFrame(bytes: Buffer) {
   const [first, second] = bytes;
   if (first === undefined || second === undefined) return undefined;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { bearer, closeOf, nextText, type Served, serve, tokens, until, upgradeCode, usualLimits } from "./served.ts";
 
-/** Whatever a client does, the others are served. */
+/** Whatever a client does, others are served. */
 
 async function isUp(served: Served): Promise<boolean> {
   const socket = await served.open();
@@ -16,7 +16,7 @@ const count = async ({ ask, token }: Served, line: string): Promise<number> => {
   return Number(found?.split(" ").at(-1) ?? 0);
 };
 
-test("text goes in and out, a frame at a time, in order", async () => {
+test("text goes both ways, frame by frame, in order", async () => {
   const served = await serve();
   const socket = await served.open();
   const heard: string[] = [];
@@ -27,7 +27,7 @@ test("text goes in and out, a frame at a time, in order", async () => {
   expect(heard).toEqual(said);
 });
 
-test("a message that is too large closes with 1009, and nothing of it is read", async () => {
+test("a too large message closes with 1009, and is not read", async () => {
   const served = await serve();
   const fits = await served.open();
   fits.send("x".repeat(1024 * 1024));
@@ -53,7 +53,7 @@ test("a binary message closes with 1003", async () => {
   expect([served.seen[0]?.lines, await isUp(served)]).toEqual([[], true]);
 });
 
-test("text that is no UTF-8 closes with 1007", async () => {
+test("invalid UTF-8 closes with 1007", async () => {
   const served = await serve();
   const socket = await served.open();
   const closed = closeOf(socket);
@@ -62,7 +62,7 @@ test("text that is no UTF-8 closes with 1007", async () => {
   expect(await isUp(served)).toBe(true);
 });
 
-test("one connection more than there may be is 503, and there is room again when one has left", async () => {
+test("a connection beyond the limit is 503, and there is room again after one has left", async () => {
   const served = await serve({ limits: { ...usualLimits, connections: 3 } });
   const sockets = [await served.open(), await served.open("/rpc"), await served.open()];
   expect(await upgradeCode(served, "/ws", bearer(served.token))).toBe(503);
@@ -72,7 +72,7 @@ test("one connection more than there may be is 503, and there is room again when
   expect(await upgradeCode(served, "/ws", bearer(served.token))).toBe(101);
 });
 
-test("one user cannot have all connections, whichever tokens and cookies they use", async () => {
+test("one user cannot take all connections, whichever tokens and cookies they use", async () => {
   const served = await serve({ limits: { ...usualLimits, connections: 4, connectionsPerUser: 2 } });
   const [first] = [await served.open("/ws", { token: tokens.ann }), await served.open("/rpc", { token: tokens.ann })];
   const { body } = await served.ask("/links", { method: "POST", headers: bearer(tokens.ann) });
@@ -88,7 +88,7 @@ test("one user cannot have all connections, whichever tokens and cookies they us
   expect(await upgradeCode(served, "/ws", cookie)).toBe(101);
 });
 
-test("a client that does not answer pings is cut off; one that does, or that says something, is not", async () => {
+test("disconnects a client that does not answer pings, unless it sends anything", async () => {
   const served = await serve({ timeouts: { pingMs: 200, stalledMs: 60_000, drainMs: 1_000 } });
   const dead = await served.open("/ws", { autoPong: false });
   const closed = closeOf(dead);
@@ -111,7 +111,7 @@ test("a client that does not answer pings is cut off; one that does, or that say
   expect(served.seen.map(({ calls }) => calls.includes("closed"))).toEqual([true, false, false]);
 });
 
-test("a client whose words are not taken in time is held up, not cut off", async () => {
+test("a client whose messages are not taken in time is held up, not disconnected", async () => {
   const taken: string[] = [];
   let goOn = (): void => {};
   const free = new Promise<void>((resolve) => {
@@ -136,14 +136,14 @@ test("a client whose words are not taken in time is held up, not cut off", async
     await new Promise((resolve) => setTimeout(resolve, 30));
     unsentAtMost = socket.bufferedAmount;
   }
-  // What it has not read has stayed with the client.
+  // Its unread messages stayed with the client.
   expect([unsentAtMost > 10_000_000, socket.readyState]).toEqual([true, 1]);
   goOn();
   await until(() => taken.length === 300);
   expect(taken.map((line) => Number(line.split(" ")[0]))).toEqual(Array.from({ length: 300 }, (_, at) => at));
 });
 
-test("a client that does not read what it is sent is cut off before much waits for it", async () => {
+test("a client that does not read is disconnected before much is queued", async () => {
   const limits = { ...usualLimits, unsentBytes: 4 * 1024 * 1024 };
   const served = await serve({ limits });
   const socket = await served.open();
@@ -155,13 +155,13 @@ test("a client that does not read what it is sent is cut off before much waits f
     transport.send(line);
     if (sent % 8 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
-  // What the system itself keeps for a connection comes on top.
+  // Plus the system's own buffers.
   expect(sent).toBeLessThan(500);
   await until(() => served.seen[0]?.calls.includes("closed") === true);
   expect([await count(served, 'connections_cut_total{reason="unsent"}'), await isUp(served)]).toEqual([1, true]);
 });
 
-test("a sender that waits for room is let go when the client takes nothing for too long", async () => {
+test("a waiting sender is released when the client reads nothing for too long", async () => {
   const served = await serve({ timeouts: { pingMs: 60_000, stalledMs: 100, drainMs: 1_000 } });
   const socket = await served.open();
   socket.pause();
@@ -175,7 +175,7 @@ test("a sender that waits for room is let go when the client takes nothing for t
   expect([await count(served, 'connections_cut_total{reason="stalled"}'), await isUp(served)]).toEqual([1, true]);
 });
 
-test("a client that pings and does not listen has no answers pile up; one that listens gets them", async () => {
+test("unread pongs do not pile up; a reading client gets them", async () => {
   const served = await serve();
   const listening = await served.open();
   const answered = new Promise<string>((resolve) => void listening.once("pong", (data) => resolve(data.toString())));
@@ -191,7 +191,7 @@ test("a client that pings and does not listen has no answers pile up; one that l
   expect(served.seen[1]?.socket.transport.room()).toBeUndefined();
 });
 
-test("a client that reads slowly gets everything", async () => {
+test("a slow reader gets everything", async () => {
   const served = await serve({ timeouts: { pingMs: 60_000, stalledMs: 5_000, drainMs: 1_000 } });
   const socket = await served.open();
   const transport = served.seen[0]?.socket.transport;
@@ -210,7 +210,7 @@ test("a client that reads slowly gets everything", async () => {
   expect([bytes, transport?.gone.aborted]).toEqual([160 * line.length, false]);
 });
 
-test("a handler that fails costs its own client only, which is not told why", async () => {
+test("a failing handler affects only its own client, which does not learn why", async () => {
   const served = await serve({
     mounted: {
       "/ws": () => {

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { checkBinding } from "../../src/server/origin-check.ts";
 import { serve } from "./served.ts";
 
-/** Nothing is offered to other machines because somebody forgot to say no. */
+/** Other machines must never get access by omission. */
 
 const bind = (host: string, { allowRemote = false, auth = true } = {}): string =>
   checkBinding({ host, allowRemote, auth });
@@ -14,7 +14,7 @@ test.each([
   ["localhost", "127.0.0.1"],
   ["::1", "::1"],
   ["[::1]", "::1"],
-])("%s can be reached from this machine alone", (host, address) => {
+])("%s is reachable only from this machine", (host, address) => {
   expect([bind(host), bind(host, { auth: false }), bind(host, { allowRemote: true })]).toEqual([
     address,
     address,
@@ -43,11 +43,11 @@ test.each([
   expect(() => bind(host, { auth: false })).toThrow(expect.objectContaining({ code: "usage" }));
 });
 
-test("an empty host means every address, and needs the flag, too", () => {
+test("an empty host means every address, and also needs the flag", () => {
   expect(() => bind("")).toThrow(expect.objectContaining({ code: "usage" }));
 });
 
-test.each(["127.0.0.1", "0.0.0.0"])("no authentication and --allow-remote are refused together for %s", (host) => {
+test.each(["127.0.0.1", "0.0.0.0"])("rejects no authentication together with --allow-remote for %s", (host) => {
   expect(() => bind(host, { allowRemote: true, auth: false })).toThrow(
     expect.objectContaining({
       code: "usage",
@@ -67,7 +67,7 @@ test("a port in use is one clear line", async () => {
   });
 });
 
-test("an address that is not ours is one clear line", async () => {
+test("a foreign address is one clear line", async () => {
   await expect(serve({ host: "192.0.2.1" })).rejects.toMatchObject({
     code: "usage",
     message: "192.0.2.1 is not an address of this machine.",

@@ -6,7 +6,7 @@ import { ownIdentity } from "../../src/server/credentials.ts";
 import { createMetrics } from "../../src/server/metrics.ts";
 import { createFakeOpenSocket } from "../rpc/fake-open-socket.ts";
 
-test("frames of one moment leave together, and those of another do not wait for them", async () => {
+test("frames of one tick are sent together, without waiting for others", async () => {
   const done: string[] = [];
   const note = (what: string) => (): void => void done.push(what);
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

@@ -26,7 +26,7 @@ async function watched() {
       },
     },
     log: { error: say, warn: say, info: say, debug: say },
-    // Only when the test says so.
+    // Only on demand.
     everyMs: 3_600_000,
     onRevoked: ({ identity }) => void revoked.push(identity.user),
   });
@@ -37,7 +37,7 @@ async function watched() {
 test.each([
   ["gone", (file: string) => rm(file)],
   ["empty", (file: string) => writeFile(file, "")],
-])("a configuration that is %s for a moment, while it is saved, revokes nobody", async (_, spoil) => {
+])("a configuration that is %s for a moment while being saved revokes no one", async (_, spoil) => {
   const { look, find, file, save, revoked } = await watched();
   for (let nth = 0; nth < 3; nth += 1) {
     await spoil(file);
@@ -52,7 +52,7 @@ test.each([
   expect([revoked, find("one")]).toEqual([["ann"], undefined]);
 });
 
-test("a configuration that is emptied between a check and its reading, while it is saved, revokes nobody", async () => {
+test("a configuration emptied between check and read while being saved revokes no one", async () => {
   const { look, find, file, save, revoked, hooks } = await watched();
   hooks.beforeRead = () => writeFile(file, "");
   await save();

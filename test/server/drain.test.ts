@@ -11,7 +11,7 @@ function held(): { readonly promise: Promise<void>; release(): void } {
   return { promise, release: () => release() };
 }
 
-test("a server that is to stop lets the work that is there end, takes in nobody, and says so", async () => {
+test("a stopping server finishes its work, rejects new clients, and says so", async () => {
   const served = await serve();
   const socket = await served.open();
   const closed = closeOf(socket);
@@ -39,7 +39,7 @@ test("readyz is 200 before", async () => {
   expect([code, body, headers["content-type"]]).toEqual([200, '{"status":"ok"}\n', "application/json"]);
 });
 
-test("work that does not end is waited for only so long; work that fails, not at all", async () => {
+test("waits for work only up to the limit, and not for failed work", async () => {
   const slow = await serve({ timeouts: { pingMs: 60_000, stalledMs: 60_000, drainMs: 50 } });
   const closed = closeOf(await slow.open());
   await slow.server.drain(new Promise(() => {}));
@@ -48,7 +48,7 @@ test("work that does not end is waited for only so long; work that fails, not at
   await failed.server.drain(Promise.reject(new Error("no")));
 });
 
-test("what was sent last arrives before the end", async () => {
+test("the last messages arrive before the end", async () => {
   const served = await serve();
   const socket = await served.open();
   const heard: number[] = [];
@@ -60,7 +60,7 @@ test("what was sent last arrives before the end", async () => {
   expect(heard).toEqual(Array.from({ length: 40 }, (_, at) => 50_000 + at));
 });
 
-test("a client that does not answer the close does not hold the server up, nor do requests that never end", async () => {
+test("neither a client that does not answer the close nor endless requests delay the server", async () => {
   const served = await serve({ graceMs: 50 });
   const socket = await served.open();
   socket.pause();
@@ -72,7 +72,7 @@ test("a client that does not answer the close does not hold the server up, nor d
   expect(served.seen[0]?.calls).toContain("closed");
 });
 
-test("what served a client has let go of everything before the server has stopped", async () => {
+test("all handlers are released before the server has stopped", async () => {
   const seen: Seen[] = [];
   const letGo = held();
   const echo = echoing(seen);
@@ -94,7 +94,7 @@ test("what served a client has let go of everything before the server has stoppe
   expect(await drained).toBe(false);
 });
 
-test("a handler that fails when it is told to stop does not keep the others from it", async () => {
+test("a handler that fails on stopping does not affect the others", async () => {
   const seen: Seen[] = [];
   const echo = echoing(seen);
   const served = await serve({
@@ -115,7 +115,7 @@ test("a handler that fails when it is told to stop does not keep the others from
   expect(seen[1]?.calls.slice(0, 1)).toEqual(["drain"]);
 });
 
-test("to stop twice is to stop once; closing at once needs no draining", async () => {
+test("stopping twice is stopping once; closing at once needs no draining", async () => {
   const served = await serve();
   const closed = closeOf(await served.open());
   await Promise.all([served.server.drain(Promise.resolve()), served.server.close(), served.server.close()]);

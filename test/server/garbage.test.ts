@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { expect, test } from "vitest";
 import { bearer, nextText, type Served, serve, until } from "./served.ts";
 
-/** What is no request, or no end of one, never ends the server. */
+/** Malformed or unfinished requests never end the server. */
 
 async function isUp(served: Served): Promise<boolean> {
   const socket = await served.open();
@@ -37,7 +37,7 @@ test.each([
     "POST /links HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     /^HTTP\/1\.1 400 /,
   ],
-])("%s is answered, or hung up on", async (_, text, answer) => {
+])("%s is answered or disconnected", async (_, text, answer) => {
   const served = await serve();
   expect(await served.raw(text)).toMatch(answer);
   expect(await isUp(served)).toBe(true);
@@ -54,13 +54,13 @@ test.each([
   expect([served.seen.length, await isUp(served)]).toEqual([0, true]);
 });
 
-test("an upgrade where there is no WebSocket is 400, and to something else than a WebSocket, too", async () => {
+test("an upgrade to another protocol, or without a WebSocket at that path, is 400", async () => {
   const { raw, token } = await serve();
   expect(await raw(upgrade(token).replace("/ws", "/healthz"))).toMatch(/^HTTP\/1\.1 400 /);
   expect(await raw(upgrade(token).replace("websocket", "h2c"))).toMatch(/^HTTP\/1\.1 400 /);
 });
 
-test("an upgrade behind a request that is not answered yet is 400, after that answer; one behind an answer is taken", async () => {
+test("an upgrade behind an unanswered request is 400, after that response; one behind a response is accepted", async () => {
   const served = await serve();
   const health = `GET /healthz HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${served.token}\r\n\r\n`;
   const handshake = upgrade(served.token, "Sec-WebSocket-Key: AQIDBAUGBwgJCgsMDQ4PEA==", "Sec-WebSocket-Version: 13");
@@ -84,7 +84,7 @@ test("an upgrade behind a request that is not answered yet is 400, after that an
   expect(codesIn(heard)).toEqual(["200", "101"]);
 });
 
-test("who asks for a tunnel is judged, counted and told as everybody is, and gets none", async () => {
+test("a CONNECT request is checked, counted and logged like others, and gets no tunnel", async () => {
   const served = await serve();
   const tunnel = (...lines: readonly string[]): Promise<string> =>
     served.raw(["CONNECT evil.example:443 HTTP/1.1", ...lines, "", ""].join("\r\n"));
@@ -109,7 +109,7 @@ test("who asks for a tunnel is judged, counted and told as everybody is, and get
   expect(await isUp(served)).toBe(true);
 });
 
-test("those who say nothing, or not all of it, are hung up on", async () => {
+test("silent and incomplete clients are disconnected", async () => {
   const served = await serve({ headersMs: 100 });
   const said = ["", "GET / HT", "GET / HTTP/1.1\r\nHost: localhost\r\n", `${upgrade(served.token).slice(0, -2)}`];
   const answers = await Promise.all(said.map((text) => served.raw(text)));
@@ -117,7 +117,7 @@ test("those who say nothing, or not all of it, are hung up on", async () => {
   expect(await isUp(served)).toBe(true);
 });
 
-test("connections that are reset at any moment end nothing", async () => {
+test("connections reset at any moment end nothing else", async () => {
   const served = await serve();
   const handshake = upgrade(served.token, "Sec-WebSocket-Key: AQIDBAUGBwgJCgsMDQ4PEA==", "Sec-WebSocket-Version: 13");
   const texts = [
@@ -146,7 +146,7 @@ test("connections that are reset at any moment end nothing", async () => {
   });
 });
 
-test("frames against the protocol cost their sender the connection", async () => {
+test("frames that violate the protocol close their connection", async () => {
   const served = await serve();
   const handshake = upgrade(served.token, "Sec-WebSocket-Key: AQIDBAUGBwgJCgsMDQ4PEA==", "Sec-WebSocket-Version: 13");
   const frames = [
@@ -168,7 +168,7 @@ test("frames against the protocol cost their sender the connection", async () =>
   expect(await isUp(served)).toBe(true);
 });
 
-test("a hundred thousand small frames are read as fast as they are taken", async () => {
+test("a hundred thousand small frames are read at the reader's pace", async () => {
   const served = await serve();
   const socket = await served.open();
   let heard = 0;
@@ -180,7 +180,7 @@ test("a hundred thousand small frames are read as fast as they are taken", async
   expect(served.seen[0]?.lines.length).toBe(100_000);
 });
 
-test.each(["/ws", "/rpc"])("%s takes a client that offers subprotocols, and accepts none of them", async (path) => {
+test.each(["/ws", "/rpc"])("%s accepts a client that offers subprotocols, and selects none", async (path) => {
   const { tcp, token } = await serve();
   const handshake = upgrade(
     token,

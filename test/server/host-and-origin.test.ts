@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 import { createAccess } from "../../src/server/origin-check.ts";
 import { bearer, type Served, serve, upgradeCode } from "./served.ts";
 
-/** A page can have its own name lead to this machine, and any page can open a WebSocket to it: neither gets anywhere. */
+/** DNS rebinding and WebSockets from foreign pages are both blocked. */
 
 const upgradeHead =
   "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AQIDBAUGBwgJCgsMDQ4PEC==\r\n";
 
-/** The code for a request with exactly these header lines, as a request and as an upgrade, each with a token that is right. */
+/** The status of a request with exactly these header lines, as a request and as an upgrade, each with a valid token. */
 async function codes({ raw, token }: Served, headers: readonly string[], version = "1.1"): Promise<readonly string[]> {
   const lines = [...headers, `Authorization: Bearer ${token}`].map((line) => `${line}\r\n`).join("");
   const answers = await Promise.all([
@@ -37,20 +37,20 @@ test.each([
   ["everything", ["Host: 0.0.0.0"]],
   ["a port that is none", ["Host: localhost:80x"]],
   ["an address without brackets", ["Host: ::1"]],
-])("as Host, %s is turned away", async (_, headers) => {
+])("rejects the Host %s", async (_, headers) => {
   const served = await serve();
   expect(await codes(served, headers)).toEqual(["403", "403"]);
   expect(served.seen).toEqual([]);
 });
 
-test("no Host is turned away in HTTP/1.0, too", async () => {
+test("rejects a missing Host, even in HTTP/1.0", async () => {
   const served = await serve();
   expect(await served.raw(`GET /healthz HTTP/1.0\r\nAuthorization: Bearer ${served.token}\r\n\r\n`)).toMatch(
     /^HTTP\/1\.1 403 /,
   );
 });
 
-test("a foreign Host or Origin is turned away before a token is looked at, and is not told that it was missing", async () => {
+test("rejects a foreign Host or Origin before checking a token, without revealing that one was missing", async () => {
   const { ask } = await serve();
   expect((await ask("/healthz", { headers: { Host: "evil.example" } })).code).toBe(403);
   expect((await ask("/healthz", { headers: { Origin: "http://evil.example" } })).code).toBe(403);
@@ -64,7 +64,7 @@ test("the address in a request line does not make up for a wrong Host", async ()
 });
 
 test.each(["localhost", "LocalHost:1", "127.0.0.1", "127.0.0.1:65535", "[::1]", "[::1]:8000", "agent.example.org:443"])(
-  "as Host, %s is us",
+  "accepts the Host %s",
   async (host) => {
     const { ask, token } = await serve({ hosts: ["agent.example.org"] });
     expect((await ask("/healthz", { headers: { ...bearer(token), Host: host } })).code).toBe(200);
@@ -88,19 +88,19 @@ test.each([
   "chrome-extension://abcdef",
   "https://agent.example.org:444",
   "http://agent.example.org",
-])("a page from %j is turned away", async (origin) => {
+])("rejects a page from %j", async (origin) => {
   const served = await serve({ origins: ["https://agent.example.org"] });
   expect(await codes(served, ["Host: localhost:8000", `Origin: ${origin}`])).toEqual(["403", "403"]);
   expect(served.seen).toEqual([]);
 });
 
-test("two origins are turned away", async () => {
+test("rejects two origins", async () => {
   const served = await serve();
   const origin = "Origin: http://localhost:8000";
   expect(await codes(served, ["Host: localhost:8000", origin, origin])).toEqual(["403", "403"]);
 });
 
-test("the server's own pages, those of the configuration, and programs may ask", async () => {
+test("accepts the server's own pages, configured ones, and programs", async () => {
   const served = await serve({ origins: ["https://app.example.org"] });
   const Host = "localhost:8000";
   for (const Origin of ["http://localhost:8000", "https://localhost:8000", "https://app.example.org", undefined]) {
@@ -110,7 +110,7 @@ test("the server's own pages, those of the configuration, and programs may ask",
   }
 });
 
-test("without authentication, Host and Origin are looked at all the same", async () => {
+test("checks Host and Origin even without authentication", async () => {
   const served = await serve({ noAuth: true });
   expect([
     (await served.ask("/healthz")).code,
@@ -122,20 +122,20 @@ test("without authentication, Host and Origin are looked at all the same", async
   ]).toEqual([200, 403, 403, 403, 403, 101]);
 });
 
-describe("the names of a server", () => {
+describe("a server's names", () => {
   const named = (boundTo: string, host: string): string | undefined =>
     createAccess({ boundTo, hosts: [], origins: [], ownAddresses: () => ["192.0.2.7", "fe80::1"] }).host([
       "Host",
       host,
     ]);
 
-  test("are the address that it is bound to", () => {
+  test("are its bound address", () => {
     expect([named("192.0.2.7", "192.0.2.7:80"), named("192.0.2.7", "192.0.2.8")]).toEqual(["192.0.2.7:80", undefined]);
     expect([named("::1", "[::1]:1"), named("fd00::1", "[FD00::1]")]).toEqual(["[::1]:1", "[fd00::1]"]);
   });
 
   test.each(["0.0.0.0", "::"])(
-    "are all addresses of the machine when it is bound to %s, and no other name",
+    "are all addresses of the machine if it is bound to %s, and no other name",
     (boundTo) => {
       const hosts = ["192.0.2.7", "[fe80::1]:8000", "192.0.2.8", "machine.example", "0.0.0.0"];
       expect(hosts.map((host) => named(boundTo, host))).toEqual([
@@ -150,7 +150,7 @@ describe("the names of a server", () => {
 });
 
 test.each(["100-continue", "something-else"])(
-  "a request that expects %s is looked at like any other",
+  "a request that expects %s is checked like any other",
   async (expected) => {
     const served = await serve();
     const answer = (...lines: readonly string[]): Promise<string> =>
@@ -168,7 +168,7 @@ test.each(["100-continue", "something-else"])(
   },
 );
 
-test("a whole address is as good as its path, when it names the server that Host does", async () => {
+test("a full URL is as good as its path, if it names the same server as Host", async () => {
   const served = await serve();
   const codes = async (address: string, ...lines: readonly string[]): Promise<number[]> => {
     const head = [`GET ${address} HTTP/1.1`, "Host: localhost:80", "Connection: close"];

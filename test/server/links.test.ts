@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createCookies } from "../../src/server/cookies.ts";
 import { bearer, type Served, serve, tokens, upgradeCode } from "./served.ts";
 
-/** A browser gets in by a link that works once, and never gets further than whoever made the link. */
+/** A browser enters with a one-time link, and never gets more rights than the link's creator. */
 
 async function linkOf({ ask }: Served, token: string, headers: Record<string, string> = {}): Promise<string> {
   const { code, body } = await ask("/links", { method: "POST", headers: { ...bearer(token), ...headers } });
@@ -20,12 +20,12 @@ const cookieIn = (setCookie: string | undefined): Record<string, string> => ({
   Cookie: `theme=dark; ${setCookie?.split(";")[0]}; other=1`,
 });
 
-test("a link gives a cookie that opens what its maker may open", async () => {
+test("a link gives a cookie with its creator's rights", async () => {
   const served = await serve();
   const link = await linkOf(served, tokens.ann);
   expect(link).toMatch(new RegExp(`^http://127\\.0\\.0\\.1:${served.port}/enter\\?code=[\\w-]{43}$`));
   const { code, cookie, location, body } = await enter(served, link);
-  // No redirect: from another site's page, the browser would not send the strict cookie along.
+  // No redirect: from another site's page, the browser would not send the strict cookie.
   expect({ code, location, body, cookie: cookie?.replace(/=[\w-]{43};/, "=…;") }).toEqual({
     code: 200,
     location: undefined,
@@ -39,12 +39,12 @@ test("a link gives a cookie that opens what its maker may open", async () => {
   expect(served.seen.map(({ identity }) => identity)).toEqual([{ user: "ann", role: "user" }]);
 });
 
-test("two servers of one host leave each other's cookie alone", async () => {
+test("two servers on one host keep each other's cookies", async () => {
   const both = [await serve(), await serve()];
   const cookies = await Promise.all(
     both.map(async (served) => (await enter(served, await linkOf(served, served.token))).cookie?.split(";")[0] ?? ""),
   );
-  // A browser keeps them by their names, and sends all of them to both.
+  // A browser stores them by name, and sends all of them to both.
   const jar = new Map(cookies.map((cookie) => cookie.split("=", 2) as [string, string]));
   const headers = { Cookie: [...jar].map((pair) => pair.join("=")).join("; ") };
   const codes = await Promise.all(both.map(async (served) => (await served.ask("/", { headers })).code));
@@ -64,7 +64,7 @@ test("a link works once", async () => {
   });
 });
 
-test("a link is not used up by a look at where it leads", async () => {
+test("a link preview does not consume a link", async () => {
   const served = await serve();
   const link = await linkOf(served, served.token);
   const { pathname, search } = new URL(link);
@@ -87,25 +87,22 @@ test("a link works for a minute, a cookie for thirty days", async () => {
   expect((await served.ask("/", { headers: cookieIn(cookie) })).code).toBe(401);
 });
 
-test.each(["", "?code=", "?code=x", "?Code=1", "?code[]=1"])(
-  "/enter%s is no way in, and is told in the log",
-  async (query) => {
-    const served = await serve();
-    expect((await served.ask(`/enter${query}`)).code).toBe(401);
-    expect(served.log()).toMatchObject([
-      { level: "warn", event: "access.refused", reason: "code", code: 401, method: "GET", path: "/enter" },
-    ]);
-  },
-);
+test.each(["", "?code=", "?code=x", "?Code=1", "?code[]=1"])("/enter%s is rejected, and logged", async (query) => {
+  const served = await serve();
+  expect((await served.ask(`/enter${query}`)).code).toBe(401);
+  expect(served.log()).toMatchObject([
+    { level: "warn", event: "access.refused", reason: "code", code: 401, method: "GET", path: "/enter" },
+  ]);
+});
 
-test("whoever has a cookie cannot make further links with it, so that nothing outlives its thirty days", async () => {
+test("a cookie cannot create further links, so nothing outlives its thirty days", async () => {
   const served = await serve();
   const { cookie } = await enter(served, await linkOf(served, served.token));
   expect((await served.ask("/links", { method: "POST", headers: cookieIn(cookie) })).code).toBe(403);
   expect((await served.ask("/links", { method: "POST" })).code).toBe(401);
 });
 
-test("a link cannot be asked to mean more than its maker does", async () => {
+test("a link cannot get more rights than its creator", async () => {
   const served = await serve();
   const { body } = await served.ask("/links?role=admin&user=local", {
     method: "POST",
@@ -116,19 +113,19 @@ test("a link cannot be asked to mean more than its maker does", async () => {
   expect(served.seen.map(({ identity }) => identity)).toEqual([{ user: "vic", role: "viewer" }]);
 });
 
-test("a page of another site that has the cookie sent gets nothing done with it", async () => {
+test("another site's page that gets the cookie sent achieves nothing", async () => {
   const served = await serve();
   const { cookie } = await enter(served, await linkOf(served, served.token));
   const headers = { ...cookieIn(cookie), Origin: "http://localhost:9999" };
   expect([await upgradeCode(served, "/ws", headers), (await served.ask("/", { headers })).code]).toEqual([403, 403]);
 });
 
-test("behind a proxy with TLS the link leads there, and its cookie is not sent without TLS", async () => {
+test("behind a TLS proxy, the link points there, and its cookie needs TLS", async () => {
   const served = await serve({ hosts: ["agent.example.org"], origins: ["https://agent.example.org"] });
   const link = await linkOf(served, served.token, { Host: "agent.example.org" });
   expect(link).toMatch(/^https:\/\/agent\.example\.org\/enter\?code=/);
   expect((await enter(served, link)).cookie).toMatch(/; Secure$/);
-  // A header that anybody can send decides nothing.
+  // A header that anyone can send decides nothing.
   const plain = await linkOf(served, served.token, {
     "X-Forwarded-Proto": "https",
     "X-Forwarded-Host": "evil.example",
@@ -137,7 +134,7 @@ test("behind a proxy with TLS the link leads there, and its cookie is not sent w
   expect((await enter(served, plain)).cookie).not.toMatch(/Secure/);
 });
 
-test("neither tokens nor codes nor cookies stand in the log", async () => {
+test("the log has neither tokens nor codes nor cookies", async () => {
   const served = await serve();
   const link = await linkOf(served, served.token);
   const { cookie } = await enter(served, link);
@@ -151,7 +148,7 @@ test("neither tokens nor codes nor cookies stand in the log", async () => {
   expect(served.log().length).toBeGreaterThan(2);
 });
 
-test("however many links and cookies somebody makes, only their own make room for them", () => {
+test("a user's links and cookies only push out their own", () => {
   const cookies = createCookies({ port: () => 8_000 });
   const [ann, vic] = (["ann", "vic"] as const).map(
     (user) => ({ hash: user, identity: { user, role: "viewer" } }) as const,

@@ -41,7 +41,7 @@ test.each([
   expect(out.written.map((line) => (JSON.parse(line) as { event: string }).event)).toEqual(expected);
 });
 
-test("what others say is cut, stays on its line, and does nothing to a terminal", () => {
+test("untrusted text is cut, stays on its line, and cannot control a terminal", () => {
   const out = output();
   createLog(out, "info", now).info("x", { path: `/\n\x1b[31m\x9b\u202e\u2028${"é".repeat(2_000)}` });
   const [line = ""] = out.written;
@@ -51,7 +51,7 @@ test("what others say is cut, stays on its line, and does nothing to a terminal"
   expect([path.slice(0, 10), path.length]).toEqual(["/\n\x1b[31m\x9b\u202e\u2028é".slice(0, 10), 1_001]);
 });
 
-test("lines that nobody collects are counted instead of kept", async () => {
+test("unread lines are counted instead of kept", async () => {
   const out = output();
   const log = createLog(out, "info", now);
   for (let count = 0; count < 10_007; count += 1) log.info("x");

@@ -2,14 +2,14 @@ import { expect, onTestFinished, test } from "vitest";
 import { createMetrics } from "../../src/server/metrics.ts";
 import { bearer, closeOf, serve, until, upgradeCode } from "./served.ts";
 
-/** Samples by name and labels, without those that are different at every look. */
+/** Samples by name and labels, without those that vary. */
 function samples(text: string): Readonly<Record<string, number>> {
   const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   const all = lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ")))]);
   return Object.fromEntries(all) as Record<string, number>;
 }
 
-test("what the parts count is there from the start, in Prometheus' own form", async () => {
+test("all metrics exist from the start, in Prometheus' format", async () => {
   const metrics = createMetrics({ version: "1.2.3" });
   onTestFinished(metrics.stop);
   const { meter } = metrics;
@@ -50,7 +50,7 @@ test("what the parts count is there from the start, in Prometheus' own form", as
   expect(found.tinman_start_time_seconds).toBeGreaterThan(1e9);
 });
 
-test("how late the event loop was is seen, once", async () => {
+test("event loop lag is reported once", async () => {
   const metrics = createMetrics({ version: "1" });
   onTestFinished(metrics.stop);
   await new Promise((resolve) => setTimeout(resolve, 60));
@@ -67,7 +67,7 @@ test("how late the event loop was is seen, once", async () => {
   ]);
 });
 
-test("connections and requests are counted, by route and by what became of them", async () => {
+test("connections and requests are counted by route and outcome", async () => {
   const served = await serve();
   const headers = bearer(served.token);
   const socket = await served.open("/ws");

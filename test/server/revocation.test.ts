@@ -6,10 +6,10 @@ import { authOf } from "../../src/commands/serve/serve-users.ts";
 import { hashOf, newToken } from "../../src/server/token-file.ts";
 import { bearer, closeOf, newHome, type Served, serve, until } from "./served.ts";
 
-/** A token that is taken back is taken back at once, also from those who came in with it. */
+/** Revoking a token takes effect at once, even for connections that it opened. */
 
 interface Bench extends Served {
-  /** Whose tokens were lost, without another one that can do as much. */
+  /** Users that lost a token without another one with the same rights. */
   readonly gone: readonly Identity[];
   readonly configFile: string;
   write(...users: readonly string[]): Promise<void>;
@@ -42,7 +42,7 @@ async function bench(): Promise<Bench> {
 
 const revoked = { code: 1008, reason: "token revoked" };
 
-test("a token that is taken out of the configuration closes its connections, and no others", async () => {
+test("removing a token from the configuration closes only its connections", async () => {
   const { open, write, code, seen, log } = await bench();
   const one = await open("/ws", { token: "one" });
   const others = await Promise.all(["two", "three", undefined].map((token) => open("/ws", { token })));
@@ -57,7 +57,7 @@ test("a token that is taken out of the configuration closes its connections, and
   expect(log().filter(({ event }) => event === "token.revoked")).toMatchObject([{ user: "ann", role: "user" }]);
 });
 
-test("whoever was cut off is heard no more, even when they do not close in their turn", async () => {
+test("a disconnected client is not read any more, even if it does not answer the close", async () => {
   const { open, write, seen } = await bench();
   const socket = await open("/ws", { token: "three" });
   socket.pause();
@@ -70,7 +70,7 @@ test("whoever was cut off is heard no more, even when they do not close in their
   expect(seen[0]?.lines).toEqual(["before"]);
 });
 
-test("another role for a token closes its connections: it comes back with the new one", async () => {
+test("another role for a token closes its connections: it returns with the new one", async () => {
   const { open, write, seen } = await bench();
   const closed = closeOf(await open("/ws", { token: "one" }));
   await write(user("ann", "viewer", "one", "two"));
@@ -79,7 +79,7 @@ test("another role for a token closes its connections: it comes back with the ne
   expect(seen.map(({ identity }) => identity.role)).toEqual(["user", "viewer"]);
 });
 
-test("other ceilings for a user close their connections: they come back with the new ones", async () => {
+test("other ceilings for a user close their connections: they return with the new ones", async () => {
   const { open, write, seen, gone } = await bench();
   const bob = user("bob", "viewer", "three");
   const closed = closeOf(await open("/ws", { token: "one" }));
@@ -91,11 +91,11 @@ test("other ceilings for a user close their connections: they come back with the
   const ann = { user: "ann", role: "user" };
   const low = { ...ann, ceilings: { autonomy: "low" } };
   expect(seen.map(({ identity }) => identity)).toEqual([ann, low]);
-  // One token was taken away along with the change; without ceilings, a user can do at least as much as before.
+  // One token was removed along with the change; without ceilings, a user has at least the same rights as before.
   expect(gone).toEqual([ann, ann]);
 });
 
-test("an identity that was revoked is never used again, not even for the same token", async () => {
+test("a revoked identity is never used again, not even for the same token", async () => {
   const { open, write, seen, gone, code } = await bench();
   const [ann, bob] = [user("ann", "user", "one"), user("bob", "viewer", "three")];
   const closed = closeOf(await open("/ws", { token: "one" }));
@@ -116,7 +116,7 @@ test("another user for a token closes its connections", async () => {
   expect(await closed).toEqual(revoked);
 });
 
-test("a cookie and a link die with the token that they come from", async () => {
+test("a cookie and a link end with their token", async () => {
   const { ask, write, code, open } = await bench();
   const link = async (): Promise<string> => {
     const { body } = await ask("/links", { method: "POST", headers: bearer("one") });
@@ -129,13 +129,13 @@ test("a cookie and a link die with the token that they come from", async () => {
   await write(user("ann", "user", "two"));
   expect(await closed).toEqual(revoked);
   expect([(await ask("/", { headers: { Cookie } })).code, (await ask(unused)).code]).toEqual([401, 401]);
-  // The same token later is no reason to let an old cookie in.
+  // The same token later does not revive an old cookie.
   await write(user("ann", "user", "one"));
   await until(async () => (await code("one")) === 200);
   expect((await ask("/", { headers: { Cookie } })).code).toBe(401);
 });
 
-test("a new user comes in without a start of the server", async () => {
+test("a new user needs no restart", async () => {
   const { write, code } = await bench();
   expect(await code("four")).toBe(401);
   await write(user("ann", "user", "one", "two"), user("dan", "admin", "four"));
@@ -143,7 +143,7 @@ test("a new user comes in without a start of the server", async () => {
   expect(await code("one")).toBe(200);
 });
 
-test("a configuration that cannot be understood changes nobody, and is told once; one that is gone has no users", async () => {
+test("an unreadable configuration changes no one, and is reported once; a missing one has no users", async () => {
   const { open, configFile, code, log, write } = await bench();
   const socket = await open("/ws", { token: "one" });
   await writeFile(configFile, "serve: { users: [{ name: ann }] }\n");
@@ -170,14 +170,14 @@ test("this machine's own token is replaced with its file", async () => {
   expect([await code(token), await code(fresh), await code("one")]).toEqual([401, 200, 200]);
 });
 
-test("an edit in place that leaves the size as it was is seen", async () => {
+test("detects an in-place edit that keeps the size", async () => {
   const { home, open, code } = await bench();
   const path = join(home, "serve-token");
   const closed = closeOf(await open());
   const fresh = newToken();
   await writeFile(path, `${fresh}\n`);
   expect(await closed).toEqual(revoked);
-  // The file is empty for a moment, which is a look of its own.
+  // The file is empty for a moment, which counts as one check.
   await until(async () => (await code(fresh)) === 200);
 });
 
@@ -185,7 +185,7 @@ test.each([
   ["is deleted", (path: string) => rm(path)],
   ["can be read by others", (path: string) => chmod(path, 0o640)],
   ["holds no token", (path: string) => writeFile(path, "x")],
-])("this machine's own token is none when its file %s", async (_, spoil) => {
+])("this machine's own token is missing if its file %s", async (_, spoil) => {
   const { home, open, token, code } = await bench();
   const closed = closeOf(await open());
   await spoil(join(home, "serve-token"));
@@ -193,7 +193,7 @@ test.each([
   expect([await code(token), await code("one")]).toEqual([401, 200]);
 });
 
-test("the token is made at the first start, for its owner alone, and is the same at the next", async () => {
+test("the token is created at the first start, only for its owner, and stays the same", async () => {
   const home = join(await newHome(), "deeper", "home");
   const loadUsers = async () => [];
   const first = await serve({ home, loadUsers });
@@ -206,7 +206,7 @@ test("the token is made at the first start, for its owner alone, and is the same
   expect((await serve({ home, loadUsers })).token).toBe(first.token);
 });
 
-test("servers that start together have one token", async () => {
+test("servers that start together share one token", async () => {
   const home = await newHome();
   const served = await Promise.all(Array.from({ length: 5 }, () => serve({ home, loadUsers: async () => [] })));
   expect(new Set(served.map(({ token }) => token)).size).toBe(1);
@@ -222,7 +222,7 @@ test.each([
   ["it is a link", (path: string) => symlink("/dev/zero", path), "is a link, but must be a plain file"],
   ["it leads nowhere", (path: string) => symlink("nowhere", path), "is a link, but must be a plain file"],
   ["it is too short", (path: string) => writeFile(path, "secret", { mode: 0o600 }), "holds no token"],
-])("no server starts with a token file when %s", async (_, make, words) => {
+])("no server starts with a token file if %s", async (_, make, words) => {
   const home = await newHome();
   const path = join(home, "serve-token");
   await make(path);

@@ -20,7 +20,7 @@ export interface Reply {
   readonly body: string;
 }
 
-/** One client as the server's side of it saw it. */
+/** One client as seen by the server. */
 export interface Seen {
   readonly socket: ServedSocket;
   readonly identity: Identity;
@@ -32,12 +32,12 @@ export interface Served {
   readonly server: HttpServer;
   readonly home: string;
   readonly port: number;
-  /** This machine's own. */
+  /** This machine's own token. */
   readonly token: string;
   readonly log: () => readonly Record<string, unknown>[];
   readonly seen: readonly Seen[];
   ask(path: string, options?: { method?: string; headers?: Record<string, string | string[]> }): Promise<Reply>;
-  /** The whole text of what comes back for these bytes, until the server closes. */
+  /** The complete response to these bytes, until the server closes. */
   raw(text: string): Promise<string>;
   tcp(): Socket;
   open(path?: string, options?: ClientOptions & { token?: string | undefined }): Promise<WebSocket>;
@@ -57,7 +57,7 @@ export const usualLimits: HttpServerOptions["limits"] = {
   unsentBytes: 16 * 1024 * 1024,
 };
 
-/** Answers every line with itself, and does nothing when it is told to stop. */
+/** Echoes every line, and ignores the stop. */
 export function echoing(seen: Seen[] = []): ConnectionHandler {
   return (socket, identity) => {
     const one: Seen = { socket, identity, lines: [], calls: [] };
@@ -74,14 +74,14 @@ export function echoing(seen: Seen[] = []): ConnectionHandler {
   };
 }
 
-/** A folder that is gone when the test is over. */
+/** A folder that is removed after the test. */
 export async function newHome(): Promise<string> {
   const home = await mkdtemp(join(tmpdir(), "tinman-http-"));
   onTestFinished(() => rm(home, { recursive: true, force: true }));
   return home;
 }
 
-/** A server on a free port of this machine, which is gone when the test is over. */
+/** A server on a free port of this machine, closed after the test. */
 export async function serve(
   changes: Partial<HttpServerOptions> & {
     readonly noAuth?: true;
@@ -174,7 +174,7 @@ export async function serve(
 
 export const bearer = (token: string): Record<string, string> => ({ Authorization: `Bearer ${token}` });
 
-/** What an upgrade is answered with, or 101. */
+/** The response to an upgrade, or 101. */
 export async function upgradeCode(served: Served, path: string, headers: Record<string, string>): Promise<number> {
   const opened = await served.open(path, { token: "", headers }).catch((error: Error) => error);
   if (opened instanceof WebSocket) return 101;
@@ -192,7 +192,7 @@ export function nextText(socket: WebSocket): Promise<string> {
   return new Promise((resolve) => void socket.once("message", (data: Buffer) => resolve(data.toString())));
 }
 
-/** Until it is so; the test's own time limit ends it otherwise. */
+/** Until a condition holds; the test's own timeout is the limit. */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 5));
 }

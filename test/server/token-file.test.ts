@@ -8,7 +8,7 @@ import { newHome } from "./served.ts";
 
 const onLinux = test.runIf(process.platform === "linux");
 
-// That file of Linux belongs to the process alone, and cannot be read from its beginning.
+// That Linux file belongs to the process alone, and cannot be read from its start.
 onLinux("a token file that cannot be read for a moment takes nothing back", async () => {
   const home = await newHome();
   const folder = join(home, "folder");
@@ -62,7 +62,7 @@ onLinux("a token file that cannot be read for a moment takes nothing back", asyn
 test.each([
   ["a file", "file", "file already exists"],
   ["below a file", "file/home", "not a directory"],
-])("where the home is %s, no token can be made, and one line says so", async (_, home, why) => {
+])("with a home that is %s, no token can be created, and one line says so", async (_, home, why) => {
   const folder = await newHome();
   await writeFile(join(folder, "file"), "");
   const path = join(folder, home, "serve-token");

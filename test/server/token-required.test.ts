@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { bearer, serve, tokens, upgradeCode } from "./served.ts";
 
-/** A server without tokens lets every page and every program of the machine run commands: nothing answers without one. */
+/** Without tokens, every page and every program on the machine could run commands, so nothing answers without one. */
 
 const wrongs: Readonly<Record<string, Record<string, string>>> = {
   "no token": {},
@@ -11,7 +11,7 @@ const wrongs: Readonly<Record<string, Record<string, string>>> = {
   "a wrong cookie": { Cookie: `tinman=${"x".repeat(43)}` },
 };
 
-test("every route of the table, every other path and every method want a token", async () => {
+test("every route, every other path and every method needs a token", async () => {
   const served = await serve();
   const paths = [...served.server.routes.map(({ path }) => path), "/nothing", "/ws/", "//ws", "/WS", "*"];
   expect(served.server.routes.map(({ path, method }) => `${method} ${path}`)).toEqual([
@@ -38,7 +38,7 @@ test("every route of the table, every other path and every method want a token",
   expect(answers).toEqual([]);
 });
 
-test("every upgrade wants a token, also where there is nothing to upgrade to", async () => {
+test("every upgrade needs a token, even without a WebSocket at that path", async () => {
   const served = await serve();
   const codes: Record<string, number> = {};
   for (const path of [...served.server.routes.map((route) => route.path), "/nothing"]) {
@@ -53,7 +53,7 @@ test("every upgrade wants a token, also where there is nothing to upgrade to", a
   expect(served.log().filter(({ event }) => event === "access.refused").length).toBe(asked);
 });
 
-test("a token in the address is none", async () => {
+test("a token in the URL does not count", async () => {
   const served = await serve();
   for (const name of ["token", "access_token", "code"]) {
     expect((await served.ask(`/healthz?${name}=${served.token}`)).code).toBe(401);
@@ -61,7 +61,7 @@ test("a token in the address is none", async () => {
   }
 });
 
-test("two tokens are none, and a wrong token is not made up for", async () => {
+test("two tokens count as none, and another credential does not make up for a wrong token", async () => {
   const served = await serve();
   const head = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";
   const both = `Authorization: Bearer ${served.token}\r\n`;
@@ -69,7 +69,7 @@ test("two tokens are none, and a wrong token is not made up for", async () => {
   expect(await served.raw(`${head}${both}${both}\r\n`)).toMatch(/^HTTP\/1\.1 401 /);
 });
 
-test("with a token, what is there answers", async () => {
+test("with a token, existing routes answer", async () => {
   const served = await serve();
   const codes = async (token: string) =>
     Object.fromEntries(
@@ -96,7 +96,7 @@ test("with a token, what is there answers", async () => {
   expect(await codes(tokens.ann)).toEqual({ ...everything, "/metrics": 403 });
 });
 
-test("what is mounted for some roles is closed to others, upgrades like requests", async () => {
+test("routes for some roles are closed to others, upgrades like requests", async () => {
   const served = await serve({ needs: { "/rpc": "host" } });
   const codes = async (path: string) =>
     Promise.all(
@@ -120,7 +120,7 @@ test("what is mounted for some roles is closed to others, upgrades like requests
   ]);
 });
 
-test("what is not there, and other methods, are told with a token only", async () => {
+test("unknown paths and methods are only revealed to a token", async () => {
   const { ask, token } = await serve();
   const code = async (method: string, path: string): Promise<unknown> => {
     const { code, headers } = await ask(path, { method, headers: bearer(token) });
@@ -139,7 +139,7 @@ test("what is not there, and other methods, are told with a token only", async (
   ]).toEqual([404, 404, 404, 404, 404, [405, "GET"], [405, "POST"], 200, 200]);
 });
 
-test("whoever is let in is who the server's record of the token says, whatever the client says of itself", async () => {
+test("a client's identity comes from the server's record of its token, whatever it claims", async () => {
   const served = await serve();
   const claims = { "X-User": "local", "X-Role": "admin", "X-Forwarded-User": "local", "X-Scopes": "admin" };
   for (const token of [served.token, tokens.ann, tokens.vic]) {
@@ -153,14 +153,14 @@ test("whoever is let in is who the server's record of the token says, whatever t
   expect((await served.ask("/metrics", { headers: { ...bearer(tokens.ann), ...claims } })).code).toBe(403);
 });
 
-test("without authentication everybody is this machine's owner", async () => {
+test("without authentication, every client is this machine's owner", async () => {
   const served = await serve({ noAuth: true });
   await served.open("/ws", { token: "" });
   expect(served.seen.map(({ identity }) => identity)).toEqual([{ user: "local", role: "admin" }]);
   expect([(await served.ask("/metrics")).code, (await served.ask("/nothing")).code]).toEqual([200, 404]);
 });
 
-test("answers are not kept, not guessed at and not shown in other pages", async () => {
+test("responses are not cached, sniffed or framed", async () => {
   const { ask, token } = await serve();
   const { headers, body } = await ask("/", { headers: bearer(token) });
   expect(headers).toMatchObject({

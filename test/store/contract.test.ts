@@ -39,7 +39,7 @@ describe.each(stores)("$name", ({ make }) => {
     expect(events[1]).toEqual(prompt("s1", 2, "half a pair: \ud83d and \udc00"));
   });
 
-  it("gives back what is behind a number", async () => {
+  it("returns the events after a seq", async () => {
     const store = await make();
     const [first, ...rest] = everyEvent("s1");
     const log = await store.create(first as DurableEvent);
@@ -62,7 +62,7 @@ describe.each(stores)("$name", ({ make }) => {
     await expect(store.read("s2", 3)).rejects.toMatchObject({ code: "session_not_found" });
   });
 
-  it("gives back what is behind a number, however large the records are", async () => {
+  it("returns the events after a seq, however large the records are", async () => {
     const store = await make();
     const log = await store.create(opened("s1"));
     const sizes = [10, 65_400, 70_000, 1, 300_000, 5_000_000, 65_536, 20];

@@ -24,7 +24,7 @@ async function appendNext(store: SessionStore, seq: number): Promise<void> {
   await log.release();
 }
 
-/** Every length between these; in the short run every third, and those around the end of a record. */
+/** Every length between these; in the short run every third, and those around a record's end. */
 function cuts(from: number, to: number, ends: readonly number[]): readonly number[] {
   const isTried = (size: number): boolean =>
     isFullRun || size % 3 === 0 || ends.some((end) => Math.abs(end - size) < 3);
@@ -215,8 +215,8 @@ describe("a large log", () => {
   });
 });
 
-describe("what is behind a number", () => {
-  /** Of a log of five records, what a reader of all of it gets behind each number. */
+describe("the events after a seq", () => {
+  /** For a log of five records, what a reader of the whole log returns after each seq. */
   async function sameAsWhole(store: SessionStore): Promise<void> {
     const whole = await store.read("s1");
     for (let after = 1; after <= 7; after += 1) {
@@ -226,7 +226,7 @@ describe("what is behind a number", () => {
     }
   }
 
-  it("is the same as for a reader of all, wherever the log was cut off", async () => {
+  it("match those of a complete read, wherever the log was cut", async () => {
     const { store, path } = await makeLog([opened("s1"), ...prompts("s1", 2, 5)]);
     const whole = await readFile(path);
     const start = whole.lastIndexOf('{"seq":4');
@@ -244,7 +244,7 @@ describe("what is behind a number", () => {
     ["a record that is there twice", (lines: string[]) => lines.splice(4, 0, lines[3] ?? "")],
     ["a record of a later version", (lines: string[]) => lines.push('{"seq":6,"at":1,"type":"later.event"}')],
     ["zeros at its end", (lines: string[]) => lines.push("\0".repeat(5_000))],
-  ])("is the same as for a reader of all, in a log with %s", async (_, damage) => {
+  ])("match those of a complete read, in a log with %s", async (_, damage) => {
     const { store, path } = await makeLog([opened("s1"), ...prompts("s1", 2, 5)]);
     const lines = (await readFile(path, "utf8")).trimEnd().split("\n");
     damage(lines);
@@ -252,7 +252,7 @@ describe("what is behind a number", () => {
     await sameAsWhole(store);
   });
 
-  it("is read without a look at what is before", async () => {
+  it("are read without looking at earlier records", async () => {
     const { store, path } = await makeLog([opened("s1"), ...prompts("s1", 2, 5)]);
     const lines = (await readFile(path, "utf8")).trimEnd().split("\n");
     await writeFile(path, `${["damaged", "damaged", ...lines.slice(2)].join("\n")}\n`);

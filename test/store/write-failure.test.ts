@@ -245,7 +245,7 @@ describe("a log changed from outside", () => {
     ["removed", (path) => unlink(path)],
     ["cut", (path) => writeFile(path, "")],
     ["added to", (path) => writeFile(path, "{}\n", { flag: "a" })],
-  ])("is not written any more: %s", async (_, touch) => {
+  ])("is no longer written: %s", async (_, touch) => {
     const { log, path } = await sessionOn({});
     await log.append([prompt("s1", 2)], { sync: true });
     await touch(path);

@@ -50,7 +50,7 @@ describe("a pattern", () => {
     ["a.t", []],
     ["", []],
     ["/", paths],
-  ])("%j matches as .gitignore means it", (pattern, expected) => {
+  ])("%j matches as .gitignore defines it", (pattern, expected) => {
     expect(matching(pattern)).toEqual(expected);
   });
 
@@ -61,16 +61,16 @@ describe("a pattern", () => {
     ["src/x", ["src/x/y/a.ts", "src/x/b.js"]],
     ["./src", ["src/a.ts", "src/x/y/a.ts", "src/x/b.js"]],
     ["x", []],
-  ])("%j also matches what is called exactly so, and what is in a folder that is", (pattern, expected) => {
+  ])("%j also matches its literal name, and the content of such a folder", (pattern, expected) => {
     expect(matching(pattern)).toEqual(expected);
   });
 
-  test("takes a name as it is shown", () => {
+  test("accepts a name in its displayed form", () => {
     expect(compileWrittenGlob("two\\x0alines").matches("sub/two\nlines")).toBe(true);
     expect(compileWrittenGlob("sub/two\\x0alines").matches("sub/two\nlines")).toBe(true);
   });
 
-  test("of an ignore file takes a bracket for a set only, and a folder's name for the folder", () => {
+  test("in an ignore file, a bracket is only a set, and a folder's name only the folder", () => {
     const matches = (pattern: string, path: string) => compileGlob(pattern).matches(path);
     expect([matches("[x].md", "lib/[x].md"), matches("[x].md", "x.md"), matches("src", "src/a.ts")]).toEqual([
       false,
@@ -84,7 +84,7 @@ describe("a pattern", () => {
     ["{a,{b}", 'The pattern {a,{b} is wrong: its "{" is not closed.'],
     ["[z-a]", "The pattern [z-a] is wrong."],
     ["[\\", 'The pattern [\\ is wrong: its "[" is not closed.'],
-  ])("%s has a problem, and matches that name alone", (pattern, problem) => {
+  ])("%s has a problem, and matches only that name", (pattern, problem) => {
     const glob = compileWrittenGlob(pattern);
     expect({ problem: glob.problem, named: glob.matches(`x/${pattern}`), other: glob.matches("ab") }).toEqual({
       problem,
@@ -104,7 +104,7 @@ describe("a pattern", () => {
     ["{a,aa}", "{a,aa}".repeat(66), "a".repeat(4000)],
     ["{,*}", `${"{,*}".repeat(98)}b`, "a".repeat(4000)],
     ["[!b]*", `${"[!b]*".repeat(78)}b`, "a".repeat(4000)],
-  ])("of many %s ends, which with backtracking it would not", (_, pattern, path) => {
+  ])("with many %s ends, unlike with backtracking", (_, pattern, path) => {
     expect(compileGlob(pattern)).not.toHaveProperty("problem");
     expect(compileGlob(pattern).matches(path)).toBe(false);
   });

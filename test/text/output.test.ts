@@ -16,11 +16,11 @@ test("counts the bytes that a text has in a JSON line", () => {
   );
 });
 
-test("what is short enough is not touched", () => {
+test("leaves short text unchanged", () => {
   expect(headAndTail("short", 1_000, note)).toBe("short");
 });
 
-test("what is too long keeps its head and its tail within the limit, and no character is cut", () => {
+test("cuts long text to head and tail within the limit, without splitting characters", () => {
   fc.assert(
     fc.property(anyText, fc.integer({ min: 600, max: 2_000 }), (text, limit) => {
       const cut = headAndTail(text, limit, note);

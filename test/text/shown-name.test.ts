@@ -20,6 +20,6 @@ test.each(["a\\x41", "a\\x2fb", "a\\x00b", "\\x5cn", "\\xc3\\xa9", "plain"])("no
   expect(meantName(shown)).toBeUndefined();
 });
 
-test("digits of an escape may be capitals", () => {
+test("digits of an escape can be upper case", () => {
   expect(meantName("a\\x0Ab")).toBe("a\nb");
 });

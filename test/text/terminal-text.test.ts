@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { terminalJson, terminalLine, terminalText } from "../../src/text/terminal-text.ts";
 
-describe("words of others on a terminal", () => {
-  it("have nothing in them that a terminal acts on", () => {
+describe("untrusted text on a terminal", () => {
+  it("has no effect on the terminal", () => {
     const sequences = [
       ["\x1b]0;owned\x07", "\\u{1b}]0;owned\\u{7}"],
       ["\x1b]52;c;cm0gLXJm\x1b\\", "\\u{1b}]52;c;cm0gLXJm\\u{1b}\\"],
@@ -16,7 +16,7 @@ describe("words of others on a terminal", () => {
     expect(terminalText(controls).match(/\p{Cc}/gu)).toEqual(["\t", "\n"]);
   });
 
-  it("are neither turned around nor hidden", () => {
+  it("is neither reversed nor hidden", () => {
     const codes = [0xad, 0x61c, 0x200b, 0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202e, 0x2060, 0x2066, 0x2069];
     codes.push(0x3164, 0xd800, 0xdfff, 0xfe0f, 0xfeff, 0xfff9, 0xe0041, 0xe0100);
     expect(codes.map((code) => terminalText(`a${String.fromCodePoint(code)}b`))).toEqual(
@@ -24,7 +24,7 @@ describe("words of others on a terminal", () => {
     );
   });
 
-  it("stay as they are where they are plain text, in any language", () => {
+  it("stays unchanged if it is plain text, in any language", () => {
     const texts = [
       "lines\n\tand tabs\n",
       "Grüße, «élan» — 日本語 עברית \u00a0\u3000",
@@ -36,7 +36,7 @@ describe("words of others on a terminal", () => {
     expect(terminalText("a\r\nb\r\n")).toBe("a\nb\n");
   });
 
-  it("hide nothing in rows of joiners and selectors", () => {
+  it("hides nothing in rows of joiners and selectors", () => {
     expect([
       terminalText("😀\ufe0f\ufe0f\ufe0e"),
       terminalText("😀\u200d\u200d😀"),
@@ -52,11 +52,11 @@ describe("words of others on a terminal", () => {
     ]);
   });
 
-  it("stand on one line where there is one", () => {
+  it("stays on one line where required", () => {
     expect(terminalLine("a\r\n\tb\u2028c\x1b[1m\u202e\ufeff ❤️")).toBe("a   b c\\u{1b}[1m\\u{202e}\\u{feff} ❤️");
   });
 
-  it("mean the same in JSON", () => {
+  it("means the same in JSON", () => {
     const value = { text: "\x1b[2J\x9b\x7f\u202e\u{e0041}\ud800 ❤️ \\u{1b}\n" };
     const json = terminalJson(JSON.stringify(value));
     expect(json).toBe('{"text":"\\u001b[2J\\u009b\\u007f\\u202e\\udb40\\udc41\\ud800 ❤️ \\\\u{1b}\\n"}');

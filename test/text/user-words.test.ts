@@ -31,6 +31,6 @@ test.each([
   null,
   true,
   ["1"],
-])("%j is no duration", (written) => {
+])("%j is not a duration", (written) => {
   expect(durationMs(written)).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { fieldsOf, isRecord, listOf, numberOf, parsedJson, recordOf, textOf, textsOf } from "../../src/text/values.ts";
 
-it("takes only what is of the asked kind", () => {
+it("accepts only values of the requested kind", () => {
   const given = [{ a: 1 }, [1, "b"], null, undefined, "text", 2, Number.NaN, true];
   expect(given.map(isRecord)).toEqual([true, false, false, false, false, false, false, false]);
   expect(given.map(recordOf)).toEqual([{ a: 1 }, ...Array<undefined>(7).fill(undefined)]);
@@ -12,6 +12,6 @@ it("takes only what is of the asked kind", () => {
   expect(given.map(numberOf).filter((number) => number !== undefined)).toEqual([2]);
 });
 
-it("never throws at a text that is not JSON", () => {
+it("never throws for text that is not JSON", () => {
   expect(["{}", "null", "", "{", '{"a":1}x'].map(parsedJson)).toEqual([{}, null, undefined, undefined, undefined]);
 });

@@ -24,7 +24,7 @@ describe("the built-in tools", () => {
     expect(JSON.stringify(await schemas(builtinTools.map((tool) => ({ ...tool }))))).toBe(text);
   });
 
-  it("run beside others only when they change nothing", () => {
+  it("run in parallel only if they change nothing", () => {
     const changing = builtinTools.filter(({ kind }) => kind !== "read" && kind !== "fetch");
     expect(changing.filter((tool) => tool.concurrent)).toEqual([]);
     expect(named("Read").concurrent).toBe(true);
@@ -39,7 +39,7 @@ describe("the built-in tools", () => {
     }
   });
 
-  it("each bring a description of their own and name every parameter in it", () => {
+  it("each have a description that names every parameter", () => {
     expect(new Set(builtinTools.map((tool) => tool.description)).size).toBe(
       readdirSync(new URL("../../src/tools/descriptions", import.meta.url)).length,
     );
@@ -49,7 +49,7 @@ describe("the built-in tools", () => {
     }
   });
 
-  it("say what is missing in words a model understands", async () => {
+  it("report missing arguments in words that a model understands", async () => {
     const names = ["Read", "Create", "Edit", "Execute", "Grep", "Glob", "TodoWrite", "AskUser", "ExitSpecMode"];
     const messages = await Promise.all(
       names.map(async (name) => (await named(name).load()).input.safeParse({}).error?.issues[0]?.message),
@@ -67,7 +67,7 @@ describe("the built-in tools", () => {
     ]);
   });
 
-  it("resolve links before a decision is made", async () => {
+  it("resolve links before a decision", async () => {
     const host = createMemoryHost(
       { "/elsewhere/a.txt": "a", "/project/b.txt": "b" },
       { links: { "/project/out": "/elsewhere" } },
@@ -105,7 +105,7 @@ describe("the built-in tools", () => {
       expect(await accesses(name, input)).toEqual([]);
   });
 
-  it("still name a path that cannot be resolved, and fail on it when they run", async () => {
+  it("still name an unresolvable path, and fail on it when they run", async () => {
     const host = createMemoryHost({ "/project/a": "" }, { links: { "/project/loop": "/project/loop" } });
     const context = createContext(host);
     const read = await named("Read").load();
@@ -117,7 +117,7 @@ describe("the built-in tools", () => {
     });
   });
 
-  it("do nothing when a path leads elsewhere than it did when it was decided on", async () => {
+  it("do nothing if a path's target changed since the decision", async () => {
     for (const [name, given] of [
       ["Read", { file_path: "d/x" }],
       ["LS", { directory_path: "d" }],

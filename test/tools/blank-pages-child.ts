@@ -1,6 +1,6 @@
 import { htmlToMarkdown } from "../../src/tools/web/html-to-markdown.ts";
 
-/** Pages that are almost all blanks, as Markdown. */
+/** Converts pages that are almost all blanks to Markdown. */
 const pages = [
   `<p>start${" ".repeat(5_000_000)}end</p>`,
   `<p>start${"\n\u00a0".repeat(2_500_000)}end</p>`,

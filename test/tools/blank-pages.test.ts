@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { bundleForChild } from "../fakes/bundle-for-child.ts";
 
-/** An engine that has compiled many expressions compiles further ones so that long matches need much of its stack. */
-it("megabytes of blanks are read also by a process that has run for long", async () => {
+/** After compiling many expressions, an engine compiles later ones so that long matches need much of its stack. */
+it("a long-running process also reads megabytes of blanks", async () => {
   const folder = await mkdtemp(join(tmpdir(), "tinman-blank-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const program = await bundleForChild(join(import.meta.dirname, "blank-pages-child.ts"), folder);

@@ -9,7 +9,7 @@ export interface TestContext extends ToolContext {
   readonly asked: Interaction[];
 }
 
-/** A context in `/project` whose questions get `answer`; without one nobody is there. */
+/** A context in `/project` whose questions get `answer`; without one there is no user. */
 export function createContext(
   host: Host,
   options: {
@@ -47,7 +47,7 @@ export function asClientsSee({ forModel: _, ...output }: ToolOutput): ToolOutput
   return output;
 }
 
-/** As the engine does it: parse, resolve the accesses, run. */
+/** Like the engine: parse, resolve the accesses, run. */
 export async function call(tool: ToolBody, given: unknown, context: ToolContext): Promise<ToolOutput> {
   const input = tool.input.parse(given);
   await tool.access(input, context);

@@ -10,7 +10,7 @@ import { call, createContext } from "./call.ts";
 const host = createMemoryHost();
 
 describe("TodoWrite", () => {
-  it("takes a list and refuses an empty one", async () => {
+  it("accepts a list and rejects an empty one", async () => {
     const context = createContext(host);
     expect([
       await call(todoWriteTool, { todos: "1. [pending] a" }, context),
@@ -27,7 +27,7 @@ describe("AskUser", () => {
   const ask = (answer?: Answer) =>
     call(askUserTool, { questionnaire }, createContext(host, answer === undefined ? {} : { answer }));
 
-  it("asks whoever is there and returns each question with its answer", async () => {
+  it("asks the user and returns each question with its answer", async () => {
     const answers = [
       { index: 2, answer: "Yes" },
       { index: 1, answer: "Red" },
@@ -49,14 +49,14 @@ describe("AskUser", () => {
     ]);
   });
 
-  it("tells the model what to do when nobody can be asked", async () => {
+  it("tells the model what to do without a user", async () => {
     expect(await ask()).toEqual({
       status: "refused",
       text: "Error: This run has no user to ask. Decide yourself where that is safe; otherwise stop and say what you need to know.",
     });
   });
 
-  it("fails when the user cancels or leaves questions open", async () => {
+  it("fails if the user cancels or leaves questions open", async () => {
     expect([
       await ask({ kind: "cancel" }),
       await ask({ kind: "cancel", why: "the client left" }),
@@ -80,7 +80,7 @@ describe("AskUser", () => {
     );
   });
 
-  it("asks nothing when the questionnaire cannot be read", async () => {
+  it("asks nothing if the questionnaire is malformed", async () => {
     const context = createContext(host);
     expect(await call(askUserTool, { questionnaire: "what?" }, context)).toEqual({
       status: "failed",
@@ -89,7 +89,7 @@ describe("AskUser", () => {
     expect(context.asked).toEqual([]);
   });
 
-  it("is interrupted, not cancelled, when the turn is", async () => {
+  it("is interrupted, not cancelled, if the turn is", async () => {
     const context = createContext(host, { answer: { kind: "cancel" }, signal: AbortSignal.abort() });
     expect(await call(askUserTool, { questionnaire }, context)).toEqual({
       status: "interrupted",
@@ -102,7 +102,7 @@ describe("ExitSpecMode", () => {
   const hand = (input: object, answer?: Answer) =>
     call(exitSpecModeTool, input, createContext(host, answer === undefined ? {} : { answer }));
 
-  it("asks for approval and hands the plan back to the model", async () => {
+  it("asks for approval and returns the plan to the model", async () => {
     const context = createContext(host, { answer: { kind: "approve", autonomy: "low" } });
     const input = { plan: "1. do it", title: "Do it", optionNames: ["A", "B"] };
     const { text, ...rest } = await call(exitSpecModeTool, input, context);
@@ -123,7 +123,7 @@ describe("ExitSpecMode", () => {
     expect(JSON.parse(untitled.text).handoff).toEqual({ plan: "x", isNewSession: false });
   });
 
-  it("keeps the approval when the plan cannot be saved, and says why", async () => {
+  it("keeps the approval if the plan cannot be saved, and says why", async () => {
     const full: Host = {
       ...host,
       savePlan: () => Promise.reject(new Error("ENOSPC: no space left on device, write")),
@@ -156,7 +156,7 @@ describe("ExitSpecMode", () => {
     expect(saved).toEqual([{ title: "fix", text: "## Fix\nx" }]);
   });
 
-  it("ends the turn when the plan is turned down", async () => {
+  it("ends the turn if the plan is rejected", async () => {
     const text = "Error: Plan not approved - remaining in Spec Mode. Provide feedback to refine the spec.";
     const endTurn = { reason: "cancelled" };
     expect([
@@ -170,7 +170,7 @@ describe("ExitSpecMode", () => {
     ]);
   });
 
-  it("makes the plan the answer of the run when nobody can approve it", async () => {
+  it("makes the plan the run's answer if no user can approve it", async () => {
     const text = "This run has no user to approve the plan, so the plan is its answer.";
     const finalTexts = [
       [{ plan: "1. do it" }, "1. do it"],
@@ -181,7 +181,7 @@ describe("ExitSpecMode", () => {
       expect(await hand(input)).toEqual({ status: "ok", text, endTurn: { reason: "planned", finalText } });
   });
 
-  it("refuses an empty plan, and is interrupted when the turn is", async () => {
+  it("rejects an empty plan, and is interrupted if the turn is", async () => {
     expect(await hand({ plan: " \n" })).toEqual({
       status: "failed",
       text: "Error: plan is required: the whole plan, as Markdown",

@@ -38,7 +38,7 @@ async function swapForLink(folder: string, target: string): Promise<void> {
   await symlink(target, folder);
 }
 
-/** The file system of a host on which something happens right after the path was compared for the last time. */
+/** A host's file system with a change right after the path's last comparison. */
 function justBeforeOpening(host: Host, happens: () => Promise<void>): Host {
   let asked = 0;
   const canonical: Host["files"]["canonical"] = async (path, base) => {
@@ -74,7 +74,7 @@ describe("a path that is swapped for a link", () => {
     expect(await readFile(join(out, "src", "a.txt"), "utf8")).toBe("outside\n");
   });
 
-  it.each(calls)("in the last moment is not followed: %s", async (_, tool, input, words) => {
+  it.each(calls)("at the last moment is not followed: %s", async (_, tool, input, words) => {
     const { ws, out, host, context } = await place();
     const late = justBeforeOpening(host, () => swapForLink(join(ws, "src"), join(out, "src")));
     const { run } = await decided(tool, input, { ...context, host: late });
@@ -85,7 +85,7 @@ describe("a path that is swapped for a link", () => {
     expect(await readFile(join(out, "src", "a.txt"), "utf8")).toBe("outside\n");
   });
 
-  it("in the last moment is not followed by Edit, nor when it is the file itself", async () => {
+  it("at the last moment is not followed by Edit, even if it is the file itself", async () => {
     const { ws, out, host, context } = await place();
     const file = join(ws, "src", "a.txt");
     const happens = async () => {
@@ -105,7 +105,7 @@ describe("a path that is swapped for a link", () => {
 });
 
 describe("a path that goes through links", () => {
-  it("is decided on by where it leads, out, back in and up", async () => {
+  it("is decided on by its target, out, back in and up", async () => {
     const { ws, out, context } = await place();
     await symlink(out, join(ws, "leaves"));
     await symlink(join(ws, "src"), join(out, "back"));
@@ -150,7 +150,7 @@ describe("a path that goes through links", () => {
 it.each([
   ["Grep", grepTool, { pattern: "side", path: "src", output_mode: "content" }],
   ["Glob", globTool, { patterns: "*", folder: "src" }],
-])("%s shows nothing of a folder that was swapped for a link while it searched", async (name, tool, input) => {
+])("%s shows nothing of a folder that was swapped for a link during the search", async (name, tool, input) => {
   const { ws, out, host, context } = await place();
   const swapping = justBeforeOpening(host, () => swapForLink(join(ws, "src"), join(out, "src")));
   const { run } = await decided(tool, input, { ...context, host: swapping });

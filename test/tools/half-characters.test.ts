@@ -26,7 +26,7 @@ it.each([
     `Error: Cannot apply the patch: it ${words}`,
   ],
   ["Read", readTool, { file_path: `a${half}` }, `Error: Error reading file: ${path}`],
-])("%s refuses half of a character: %#", async (_, tool, given, text) => {
+])("%s rejects half a character: %#", async (_, tool, given, text) => {
   const host = createMemoryHost({ "/project/f": "😀\n" });
   const context = createContext(host);
   context.seenFiles.set("/project/f", markOf("😀\n"));

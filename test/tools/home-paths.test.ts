@@ -29,7 +29,7 @@ const calls = [
   ],
 ] as const;
 
-it.each(calls)("%s takes ~/ for the user's home, and decides on what is there", async (_, tool, given) => {
+it.each(calls)("%s reads ~/ as the user's home in decisions", async (_, tool, given) => {
   const [short, long] = [createMemoryHost(files), createMemoryHost(files)];
   const [context, other] = [createContext(short), createContext(long)];
   for (const one of [context, other]) one.seenFiles.set("/home/u/notes/a.txt", markOf("one\n"));
@@ -43,7 +43,7 @@ it.each(calls)("%s takes ~/ for the user's home, and decides on what is there", 
   expect(await contents(short, "/")).toEqual(await contents(long, "/"));
 });
 
-it.each(calls)("%s refuses the home of another user, and makes nothing", async (_, tool, given) => {
+it.each(calls)("%s rejects another user's home, and creates nothing", async (_, tool, given) => {
   const host = createMemoryHost(files);
   const { status, text } = await call(tool, given("~bob/notes"), createContext(host));
   expect([status, text]).toEqual([
@@ -55,14 +55,14 @@ it.each(calls)("%s refuses the home of another user, and makes nothing", async (
   expect(await contents(host)).toEqual({ x: "" });
 });
 
-it("a file whose name begins with ~ is reached from its folder", async () => {
+it("reaches a file whose name begins with ~ from its folder", async () => {
   const host = createMemoryHost(files);
   await call(createTool, { file_path: "./~$report.docx", content: "a" }, createContext(host));
   await call(createTool, { file_path: "./~/b", content: "b" }, createContext(host));
   expect(await contents(host)).toEqual({ x: "", "~$report.docx": "a", "~/b": "b" });
 });
 
-it("Glob refuses a pattern below ~/ and names the option for it", async () => {
+it("Glob rejects a pattern below ~/ and names the option for it", async () => {
   const context = createContext(createMemoryHost(files));
   expect(await call(globTool, { patterns: ["*.md", "~/notes/*.txt"] }, context)).toEqual({
     status: "failed",

@@ -23,13 +23,13 @@ import { context as decisionContext } from "../permissions/class-of.ts";
 import { call, createContext } from "./call.ts";
 
 /*
- * Each of these would keep the process busy for minutes, or for ever, if its cost grew faster than its size. What is promised
- * is far less than this bound, which is for a machine that has much else to do.
+ * With superlinear cost, each of these would block the process for minutes or forever. The real limits are far below
+ * this one, which allows for a busy machine.
  */
 const longestPauseMs = 3000;
 const policy = createPermissionPolicy(() => "bash");
 
-/** Makes a call, and has it decided, while a timer, which stands for a health check, watches how long it is kept from running. */
+/** Makes and decides a call, while a timer that represents a health check measures how long it is blocked. */
 async function expectAnswers(tool: ToolBody, input: unknown, host: Host, cwd = "/project"): Promise<ToolOutput> {
   return staysAwake(async () => {
     const context = { ...createContext(host), cwd };
@@ -114,7 +114,7 @@ describe("patterns", () => {
     expect(below.text).toContain(`./${deepFolder}/aaa`);
   });
 
-  test("in Grep without ripgrep, which are ended", async () => {
+  test("in Grep without ripgrep, which are stopped", async () => {
     const host: Host = { ...createNodeHost({ outputsDir: "/nowhere" }), search: builtIn };
     expect(await expectAnswers(grepTool, { pattern: "(a+)+$", path: "backtracking.txt" }, host, folder)).toEqual({
       status: "failed",

@@ -6,12 +6,12 @@ import { createMemoryHost } from "../fakes/memory-host.ts";
 import { createContext } from "./call.ts";
 import { patch } from "./patch-support.ts";
 
-describe("what is decided on", () => {
+describe("the decision's paths", () => {
   const scopeOf = (host: Host) => createContext(host);
   const accesses = async (input: string, host = createMemoryHost({ "/project/a": "" })) =>
     applyPatchTool.access(applyPatchTool.input.parse({ input }), scopeOf(host));
 
-  it("is every path that the patch names, once for each way in which it leads there", async () => {
+  it("are all paths that the patch names, once for each way in which it leads there", async () => {
     const host = createMemoryHost({ "/elsewhere/x": "" }, { links: { "/project/out": "/elsewhere" } });
     const input = patch(
       ...["*** Update File: out/x", "-a", "*** Update File: /elsewhere/x", "-b", "*** Add File: n"],
@@ -32,12 +32,12 @@ describe("what is decided on", () => {
     ]);
   });
 
-  it("is nothing when the patch cannot be read", async () => {
+  it("are none if the patch is malformed", async () => {
     expect(await accesses("*** Update File: a\n-x")).toEqual([]);
     expect(await accesses(patch("*** Update File: a", "what is this?"))).toEqual([]);
   });
 
-  it("is every path by the name that was decided on", async () => {
+  it("have the names that were decided on", async () => {
     const scope = scopeOf(createMemoryHost({ "/project/a": "" }));
     const input = {};
     await decideUse("read", input, "a", scope);
@@ -49,7 +49,7 @@ describe("what is decided on", () => {
     await expect(decidedPath(input, "c", scope)).rejects.toThrow("c was not decided on. Nothing was done.");
   });
 
-  it("is not swapped for something else", async () => {
+  it("cannot be swapped for others", async () => {
     for (const swapped of ["d", "e"]) {
       const host = createMemoryHost({ "/etc/x": "secret\n", "/project/a": "1\n" });
       const context = createContext(host);
@@ -77,7 +77,7 @@ describe("the preview", () => {
     return applyPatchTool.preview?.(parsed, context);
   };
 
-  it("has every file as it is and as it will be", async () => {
+  it("has every file before and after", async () => {
     const input = patch(
       ...["*** Update File: a", "*** Move to: b", "-1", "+2", "*** Add File: n", "+n"],
       ...["*** Delete File: d", "*** Update File: b", "-2", "+3"],
@@ -94,7 +94,7 @@ describe("the preview", () => {
     });
   });
 
-  it("leaves contents out when the patch does not fit or cannot be read", async () => {
+  it("omits contents if the patch does not fit or is malformed", async () => {
     const input = patch("*** Add File: n", "+n", "*** Update File: a", "*** Move to: b", "-2", "+3");
     expect(await previewOf({ "/project/a": "1\n" }, input)).toEqual({
       type: "patch",
@@ -107,7 +107,7 @@ describe("the preview", () => {
     expect(await previewOf({}, "nothing")).toEqual({ type: "patch", patch: "nothing", files: [] });
   });
 
-  it("leaves out what is too large, by itself or together", async () => {
+  it("omits what is too large, alone or together", async () => {
     const most = 1024 * 1024;
     const big = `${"x".repeat(most)}\n`;
     const half = `${"y".repeat(most / 2)}\n`;

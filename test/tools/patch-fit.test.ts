@@ -4,7 +4,7 @@ import { createMemoryHost } from "../fakes/memory-host.ts";
 import { call, createContext } from "./call.ts";
 import { patch } from "./patch-support.ts";
 
-/** The file after an update by these lines, or the words of the failure. */
+/** The file after an update by these lines, or the error. */
 async function update(text: string, ...lines: readonly string[]): Promise<string> {
   const host = createMemoryHost({ "/project/f": text });
   const input = patch("*** Update File: f", ...lines);
@@ -95,7 +95,7 @@ describe("a hunk is found", () => {
   });
 });
 
-describe("lines that are only added", () => {
+describe("added lines", () => {
   it.each<readonly [string, string, readonly string[], string]>([
     ["go to the end", "a\nb\n", ["+c", "+d"], "a\nb\nc\nd\n"],
     ["go to the end, in their order, whatever follows", "a\nb\n", ["+c", "@@", "-a", "+x", "@@", "+d"], "x\nb\nc\nd\n"],
@@ -132,7 +132,7 @@ describe("a hunk that does not fit", () => {
   const said = (...lines: readonly string[]) =>
     ["Error: Cannot apply the patch. In f: ", lines.join("\n"), "\nNothing was changed."].join("");
 
-  it("is named with the lines that were looked for and the nearest place", async () => {
+  it("is named with the missing lines and the nearest place", async () => {
     expect(
       await update(
         shop,
@@ -156,7 +156,7 @@ describe("a hunk that does not fit", () => {
     );
   });
 
-  it("is said to be out of order", async () => {
+  it("is reported as out of order", async () => {
     expect(await update("a\nb\nc\n", "-c", "+x", "@@", " a", "-b", "+y")).toBe(
       said(
         "hunk 2 of 2 (line 5 of the patch) does not fit. These lines were not found from line 4 on:",
@@ -169,7 +169,7 @@ describe("a hunk that does not fit", () => {
     );
   });
 
-  it("is said to be not at the end", async () => {
+  it("is reported as not at the end", async () => {
     expect(await update("a\nb\n", "-a", "+x", "*** End of File")).toBe(
       said(
         "hunk 1 of 1 (line 3 of the patch) does not fit. These lines were not found at the end of the file:",
@@ -180,13 +180,13 @@ describe("a hunk that does not fit", () => {
     );
   });
 
-  it("may have been at the end before the hunk above it", async () => {
+  it("can have been at the end before the hunk above it", async () => {
     expect(await update("a\nb\n", " a", "-b", "@@", "-b", "*** End of File")).toContain(
       "not found at the end of the file",
     );
   });
 
-  it("resembles most what has its longest lines, and then what is below", async () => {
+  it("is most similar to its longest lines, and then to what is below", async () => {
     const nearest = async (text: string, ...lines: readonly string[]) =>
       /most similar place is line (\d+)/.exec(await update(text, ...lines))?.[1];
     expect(await nearest("}\n}\n1\n2\n3\n4\na long line\n", " }", " }", "-y", " a long line")).toBe("4");
@@ -195,7 +195,7 @@ describe("a hunk that does not fit", () => {
     expect(await nearest(twice, "-2", "@@", "-same", "-x")).toBe("4");
   });
 
-  it("may lack its header", async () => {
+  it("can lack its header", async () => {
     expect(await update(shop, "@@ class B:", "@@     def h(self):", "-        return 2")).toBe(
       said(
         "hunk 1 of 1 (line 3 of the patch) does not fit. This line after @@ was not found from line 7 on:",
@@ -207,7 +207,7 @@ describe("a hunk that does not fit", () => {
     expect(await update("a\n@@ x\n", "@@ a", "-@@ x", "+b", "@@ a", "+c")).toContain("hunk 2 of 2");
   });
 
-  it("may resemble nothing, and is shown only in part", async () => {
+  it("can have nothing similar, and is shown only in part", async () => {
     const long = "w".repeat(1000);
     expect(await update("a\n", ...Array.from({ length: 25 }, () => `-${long}`))).toBe(
       said(
@@ -219,7 +219,7 @@ describe("a hunk that does not fit", () => {
     );
   });
 
-  it("is not taken for one with other words in the middle", async () => {
+  it("is not confused with one with other text in the middle", async () => {
     expect(await update("a b\n", "-a  b", "+x")).toContain("does not fit");
     expect(await update("", "-a", "+x")).toContain("Nothing in the file is similar.");
   });

@@ -62,11 +62,11 @@ describe("a patch", () => {
     ["a fence", `\`\`\`\n${plain}\n\`\`\``],
     ["a fence that names a language", `\`\`\`diff\n${plain}\n\`\`\`\n`],
     ["a fence around a command", `\`\`\`bash\napply_patch << 'EOF'\n${plain}\nEOF\n\`\`\``],
-  ])("may have %s", (_, text) => {
+  ])("can have %s", (_, text) => {
     expect(parsePatch(text)).toEqual([{ change: "delete", path: "f" }]);
   });
 
-  it("may hold the marks of other patches as lines", () => {
+  it("can contain other patches' marks as lines", () => {
     const inner = ["*** Begin Patch", "*** Delete File: x", "*** End Patch"];
     expect(parsePatch(patch("*** Add File: f", ...inner.map((line) => `+${line}`)))).toEqual([
       { change: "add", path: "f", content: `${inner.join("\n")}\n` },
@@ -102,7 +102,7 @@ describe("a patch", () => {
       patch(...Array.from({ length: 1001 }, (_, index) => `*** Delete File: ${index}`)),
       "The patch names more than 1000 files. Give it in several patches.",
     ],
-  ])("that cannot be read says why: %j", (text, words) => {
+  ])("reports why it is malformed: %j", (text, words) => {
     expect(faultOf(text)).toBe(`Error: ${words}`);
   });
 });
@@ -110,18 +110,18 @@ describe("a patch", () => {
 describe("a new file", () => {
   const contentOf = (text: string) => parsePatch(text).map((one) => (one.change === "add" ? one.content : one));
 
-  it("keeps blank lines that lack their sign, but not those behind it", () => {
+  it("keeps blank lines without a sign, but not trailing ones", () => {
     expect(contentOf(patch("*** Add File: f", "+a", "", "+b", "", "*** Add File: g", "", "+", ""))).toEqual([
       "a\n\nb\n",
       "\n\n",
     ]);
   });
 
-  it("may end with the mark for the end of a file", () => {
+  it("can end with the mark for the end of a file", () => {
     expect(contentOf(patch("*** Add File: f", "+a", "*** End of File"))).toEqual(["a\n"]);
   });
 
-  it("has CRLF only when its lines alone have it", () => {
+  it("has CRLF only if only its lines have it", () => {
     const text = patch("*** Add File: f", "+a\r", "+b\r");
     expect(contentOf(text)).toEqual(["a\r\nb\r\n"]);
     expect(contentOf(patch("*** Add File: f", "+a", "+b").replaceAll("\n", "\r\n"))).toEqual(["a\nb\n"]);

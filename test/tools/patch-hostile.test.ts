@@ -19,25 +19,25 @@ const repeat = <Item>(count: number, item: (index: number) => Item) => Array.fro
 const tooMuch =
   "it needs too much searching, because its lines repeat too often or its files are too large. Give less at once, with context lines that are rare in the file.";
 
-/** As much as a call may bring, or a tenth of it: it is the square of either that would not be done in time. */
+/** The maximum size of a call, or a tenth: only a quadratic cost would exceed the time. */
 const [many, large] = isFullRun ? [100_000, 5_000_000] : [10_000, 500_000];
 
-/** Tests of time are none of ours: these would take very long if the work grew with the square of the sizes. */
+/** Our tests assert no times, but these would take very long with quadratic work. */
 describe("a huge patch", () => {
-  it("of very many hunks is applied", async () => {
+  it("with very many hunks is applied", async () => {
     const text = repeat(many, (index) => `line ${index}\n`).join("");
     const lines = repeat(many, (index) => ["@@", `-line ${index}`, `+new ${index}`]).flat();
     const { status, after } = await update(text, lines);
     expect({ status, same: after === text.replaceAll("line", "new") }).toEqual({ status: "ok", same: true });
   });
 
-  it("of very many hunks that fit only loosely, in lines that are all the same, is applied", async () => {
+  it("with very many loosely matching hunks in identical lines is applied", async () => {
     const lines = repeat(many, () => ["@@", "-a", "+b"]).flat();
     const { status, after } = await update("\ta\n".repeat(many), lines);
     expect({ status, same: after === "b\n".repeat(many) }).toEqual({ status: "ok", same: true });
   });
 
-  it("of very many headers and of as many appended hunks is applied", async () => {
+  it("with very many headers and as many appended hunks is applied", async () => {
     const text = repeat(many, (index) => `f ${index}\nx\n`).join("");
     const named = await update(text, repeat(many, (index) => [`@@ f ${index}`, "-x", "+y"]).flat());
     expect({ status: named.status, same: named.after === text.replaceAll("x", "y") }).toEqual({
@@ -57,7 +57,7 @@ describe("a huge patch", () => {
     expect({ status, after }).toEqual({ status: "ok", after: "y\n" });
   });
 
-  it("of megabytes that is nothing but signs, blanks or marks fails with words", async () => {
+  it("of megabytes of only signs, blanks or marks fails with a message", async () => {
     const bodyOf = (piece: string) => piece.repeat(Math.floor(large / piece.length));
     const bare = ["\n", "`", "<<", "\r", "*** Begin Patch\n"].map(bodyOf);
     const framed = ["\n", " ", "-\n", "@@ a\n", "*** \n", "*** End of File\n"].map(
@@ -72,7 +72,7 @@ describe("a huge patch", () => {
     }
   });
 
-  it("that searches repeated lines again and again is stopped", async () => {
+  it("that keeps searching repeated lines is stopped", async () => {
     const text = "a\nb\n".repeat(500_000);
     const pairs = repeat(500, () => [" a", " b"]).flat();
     const absent = await update(text, [...pairs, " b", "-x"]);
@@ -86,7 +86,7 @@ describe("a huge patch", () => {
     });
   });
 
-  it("that takes up a large file again and again is stopped", async () => {
+  it("that keeps using a large file is stopped", async () => {
     const text = `${"x".repeat(5_000_000)}\na\n`;
     const {
       status,
@@ -105,7 +105,7 @@ describe("a huge patch", () => {
     });
   });
 
-  it("that adds to a large file again and again is stopped", async () => {
+  it("that keeps adding to a large file is stopped", async () => {
     const text = `${"x".repeat(5_000_000)}\n`;
     const sections = repeat(1000, () => ["+a", "*** Update File: f"]).flat();
     const { status, text: words, after } = await update(text, sections.slice(0, -1));
@@ -116,7 +116,7 @@ describe("a huge patch", () => {
     });
   });
 
-  it("for a file of too many lines is refused", async () => {
+  it("for a file with too many lines is rejected", async () => {
     const { status, text } = await update("\n".repeat(1_000_001), ["+a"]);
     expect({ status, text }).toEqual({
       status: "failed",
@@ -125,7 +125,7 @@ describe("a huge patch", () => {
   });
 });
 
-it("the work grows with the patch and not with its square", async () => {
+it("the work grows linearly with the patch", async () => {
   const needed = async (count: number): Promise<number> => {
     let steps = 0;
     const text = repeat(count, () => " a\n").join("");

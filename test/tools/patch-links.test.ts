@@ -21,7 +21,7 @@ async function place() {
     await rename(join(ws, "src"), join(ws, "aside"));
     await symlink(out, join(ws, "src"));
   };
-  /** Everything that a patch may have touched. */
+  /** Everything that a patch can have touched. */
   const left = async () => ({
     ws: (await readdir(ws)).filter((name) => name !== "src" && name !== "aside"),
     first: await readFile(join(ws, "first"), "utf8"),
@@ -57,10 +57,10 @@ describe("a folder that is swapped for a link", () => {
     expect(await left()).toEqual(untouched);
   });
 
-  it.each(patches)("when all is planned is not followed by a patch that %s", async (_, sections, name) => {
+  it.each(patches)("after planning is not followed by a patch that %s", async (_, sections, name) => {
     const { ws, swap, left, host } = await place();
     let isSwapped = false;
-    // The first write is that of another file: then everything has been read and checked.
+    // The first write is to another file: by then everything has been read and checked.
     const swapping = async () => {
       if (!isSwapped) await swap();
       isSwapped = true;
@@ -85,7 +85,7 @@ describe("a folder that is swapped for a link", () => {
   });
 });
 
-it("on a real disk keeps modes and line ends, and makes folders", async () => {
+it("on a real disk keeps modes and line ends, and creates folders", async () => {
   const { ws, host } = await place();
   await writeFile(join(ws, "run.sh"), "a\r\nb\r\n", { mode: 0o755 });
   const context = { ...createContext(host), cwd: ws };

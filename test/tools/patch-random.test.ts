@@ -6,7 +6,7 @@ import { applyPatchTool } from "../../src/tools/patch/apply-patch.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
 import { call, createContext } from "./call.ts";
 
-/** Few different lines, so that they repeat, and such as look like parts of a patch. */
+/** A few different lines, so that they repeat, some of which look like parts of a patch. */
 const line = fc.constantFrom("", "a", "b", "  a", "a ", "}", "+a", "-a", "@@ a", "*** End Patch", "“a”", "\ta", "é🦊");
 
 interface Shape {
@@ -25,7 +25,7 @@ function textOf(lines: readonly string[], { lineEnd, finalNewline, mark }: Shape
   return `${mark ? "\uFEFF" : ""}${finalNewline ? text : text.slice(0, text.length - lineEnd.length)}`;
 }
 
-/** What becomes of a line of the file: it stays or goes, and lines come in before it. */
+/** An edit of a line: kept or removed, with lines added before it. */
 interface LineEdit {
   readonly text: string;
   readonly stays: boolean;
@@ -47,16 +47,16 @@ const before = (edits: readonly LineEdit[]) => edits.map(({ text }) => text);
 const after = (edits: readonly LineEdit[]) =>
   edits.flatMap(({ text, stays, before }) => [...before, ...(stays ? [text] : [])]);
 
-/** The edits as one hunk that has every line of the file, so that there is only one place for it. */
+/** The edits as one hunk with every line of the file, so that it fits only one place. */
 function wholeHunk(edits: readonly LineEdit[]): readonly string[] {
   return edits.flatMap(({ text, stays, before }) => [
     ...before.map((one) => `+${one}`),
-    // A line without text may lack its sign.
+    // A line without text can lack its sign.
     stays && text === "" ? "" : `${stays ? " " : "-"}${text}`,
   ]);
 }
 
-/** The same with a line of its own above each line of the file, cut into hunks wherever `cuts` says. */
+/** The same with a unique line above each line of the file, cut into hunks where `cuts` says. */
 function markedHunks(edits: readonly LineEdit[], cuts: readonly boolean[]): readonly string[] {
   return edits.flatMap((edit, index) => {
     const starts = index === 0 || cuts[index % cuts.length] === true;
@@ -88,23 +88,23 @@ async function apply(text: string, input: string): Promise<Outcome> {
   return { ...output, after: host.text("/project/f"), writes };
 }
 
-it("gives the edited file, whatever the file is and the edits are", async () => {
+it("produces the edited file, for any file and edits", async () => {
   const property = fc.asyncProperty(lineEdits, shape, shape, async (edits, shape, { lineEnd }) => {
     const old = textOf(before(edits), shape);
-    // A file of one line without a newline does not say what its line ends are.
+    // A one-line file without a newline does not show its line ends.
     const wanted = textOf(after(edits), old.includes("\n") ? shape : { ...shape, lineEnd: "\n" });
-    // A file of which the last line is empty and has no newline is a file with a newline at its end, and one line less.
+    // A last line that is empty and has no newline is a final newline, with one line less.
     fc.pre(shape.finalNewline || before(edits).at(-1) !== "");
     fc.pre(old !== wanted);
     const hunk = wholeHunk(edits);
-    // A first line that lacks its sign would be taken for one that sets the hunk apart, if no @@ did.
+    // Without a sign, the first line would be read as a separator, unless there is a @@.
     const output = await apply(old, patchOf(lineEnd, ...(hunk[0] === "" ? ["@@"] : []), ...hunk));
     expect(output).toMatchObject({ status: "ok", after: wanted, writes: 1 });
   });
   await fc.assert(property, { numRuns: 300 });
 });
 
-it("gives the edited file by many hunks, with their context at fault in white space", async () => {
+it("produces the edited file with many hunks, whose context differs in white space", async () => {
   const cuts = fc.array(fc.boolean(), { minLength: 1, maxLength: 8 });
   const property = fc.asyncProperty(
     lineEdits,
@@ -140,7 +140,7 @@ const mutations: readonly Mutation[] = [
   (lines, at) => [...lines.slice(at), ...lines.slice(0, at)],
 ];
 
-it("never throws for a damaged patch, and writes nothing when it fails", async () => {
+it("never throws for a damaged patch, and writes nothing if it fails", async () => {
   const piece = fc.oneof(
     line,
     line.map((one) => `-${one}`),

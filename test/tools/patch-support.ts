@@ -5,7 +5,7 @@ export function patch(...lines: readonly string[]): string {
   return ["*** Begin Patch", ...lines, "*** End Patch"].join("\n");
 }
 
-/** What is left in `/project`, by name. */
+/** The files in `/project`, by name. */
 export async function contents(host: MemoryHost, folder = "/project"): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const { name, kind } of await host.files.list(folder)) {

@@ -1,6 +1,6 @@
 import { constants, deflateRawSync, deflateSync } from "node:zlib";
 
-/** What stands between `obj` and `endobj`. */
+/** The content between `obj` and `endobj`. */
 type PdfObject = string | Buffer;
 
 /** A PDF of these objects, numbered from 1; the first is the catalog. */
@@ -44,7 +44,7 @@ export function drawn(...lines: readonly string[]): string {
 
 const helvetica = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>";
 
-/** One page for each content stream. `more` are objects that follow, from number `4 + 2 * pages.length` on. */
+/** One page per content stream. `more`: further objects, from number `4 + 2 * pages.length` on. */
 export function pagesPdf(
   pages: readonly Buffer[],
   given: {
@@ -68,7 +68,7 @@ export function pagesPdf(
   ]);
 }
 
-/** Forms that each draw the next one ten times over, and the last one a word. Not packed: unpacking would let others have their turn. */
+/** Forms that each draw the next one ten times, and the last one a word. Uncompressed, because decompressing yields. */
 export function endlessPdf(): Buffer {
   const depth = 12;
   const forms = Array.from({ length: depth }, (_, index) => {
@@ -79,12 +79,12 @@ export function endlessPdf(): Buffer {
   return pagesPdf([pdfStream("/X Do")], { resources: "/XObject << /X 6 0 R >>", more: forms });
 }
 
-/** A font whose table of characters says the same over and over: a few kilobytes that take minutes, without a pause. */
+/** A font with a repetitive character map: a few kilobytes that take minutes without yielding. */
 export function busyPdf(before: readonly string[] = []): Buffer {
   return tablePdf("<0000> <ffff> <0041>", 100_000, before);
 }
 
-/** A table of so many characters that it takes gigabytes. */
+/** A map with so many characters that it takes gigabytes. */
 export function vastTablePdf(): Buffer {
   return tablePdf("<00000000> <00ffffff> <0041>", 50);
 }
@@ -99,7 +99,7 @@ function tablePdf(range: string, times: number, before: readonly string[] = []):
   });
 }
 
-/** A page packed so that it unpacks to so many megabytes of spaces. */
+/** A compressed page that expands to this many megabytes of spaces. */
 export function vastPagePdf(how: "flate" | "spaced" | "hex" | "run-length", megabytes: number): Buffer {
   const packed =
     how === "run-length" ? deflateSync(Buffer.alloc(megabytes * 16_384, "\x81 ", "latin1")) : spaces(megabytes);
@@ -112,7 +112,7 @@ export function vastPagePdf(how: "flate" | "spaced" | "hex" | "run-length", mega
   return pagesPdf([Buffer.concat([page.subarray(0, start), Buffer.from("  "), page.subarray(start)])]);
 }
 
-/** The same packed megabyte over and over; what stands before a full flush depends on nothing before it. */
+/** The same compressed megabyte repeated; after a full flush, nothing depends on earlier data. */
 function spaces(megabytes: number): Buffer {
   const one = deflateRawSync(Buffer.alloc(1024 * 1024, " "), { finishFlush: constants.Z_FULL_FLUSH });
   return Buffer.concat([Buffer.from([0x78, 0xda]), ...Array<Buffer>(megabytes).fill(one), Buffer.from([0x03, 0x00])]);

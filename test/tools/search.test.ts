@@ -12,7 +12,7 @@ const files = {
   "/project/c.md": "none",
 };
 
-/** A host that notes the queries and answers `result`. */
+/** A host that records the queries and returns `result`. */
 function recording(result: SearchResult | Error) {
   const queries: (GrepQuery | GlobQuery)[] = [];
   const answer = async (query: GrepQuery | GlobQuery) => {
@@ -25,7 +25,7 @@ function recording(result: SearchResult | Error) {
 }
 
 describe("Grep", () => {
-  it("lists the files that match unless content is asked for", async () => {
+  it("lists the matching files unless content is requested", async () => {
     const context = createContext(createMemoryHost(files));
     expect([
       await call(grepTool, { pattern: "\\bone\\b" }, context),
@@ -44,7 +44,7 @@ describe("Grep", () => {
     ]);
   });
 
-  it("hands every parameter on, and has defaults and bounds for the rest", async () => {
+  it("passes every parameter on, with defaults and limits", async () => {
     const { host, queries } = recording({ lines: [], truncated: false });
     await call(grepTool, { pattern: "x" }, createContext(host));
     await call(
@@ -99,7 +99,7 @@ describe("Grep", () => {
     ]);
   });
 
-  it("says when there is more, and where paths start when that is not the working directory", async () => {
+  it("reports that there is more, and where paths start if not in the working directory", async () => {
     const context = createContext(createMemoryHost(files));
     expect([
       await call(grepTool, { pattern: "one", output_mode: "content", head_limit: 2 }, context),
@@ -115,7 +115,7 @@ describe("Grep", () => {
     ]);
   });
 
-  it("bounds long lines and long results", async () => {
+  it("limits long lines and long results", async () => {
     const { host } = recording({ lines: [`./min.js:${"😀".repeat(400_000)}`, "./z"], truncated: false });
     const { text } = await call(grepTool, { pattern: "x", output_mode: "content" }, createContext(host));
     expect(text).toBe(`./min.js:${"😀".repeat(245)}… [line cut: 799510 more characters]\n./z`);
@@ -126,7 +126,7 @@ describe("Grep", () => {
     expect(bounded.text).toMatch(/\n\n\[Only the first \d+ are shown\./);
   });
 
-  it("turns what is wrong into a result", async () => {
+  it("turns faults into a result", async () => {
     const { host } = recording(new Error("regex parse error: unclosed group"));
     expect([
       await call(grepTool, { pattern: "(" }, createContext(host)),
@@ -145,7 +145,7 @@ describe("Grep", () => {
 });
 
 describe("Glob", () => {
-  it("finds files by one pattern or several, and leaves out what is excluded", async () => {
+  it("finds files by one or several patterns, minus excluded ones", async () => {
     const context = createContext(createMemoryHost(files));
     expect([
       await call(globTool, { patterns: "*.ts" }, context),
@@ -160,7 +160,7 @@ describe("Glob", () => {
     ]);
   });
 
-  it("hands its query on and says when there is more", async () => {
+  it("passes its query on and reports that there is more", async () => {
     const { host, queries } = recording({ lines: ["./a.ts"], truncated: true });
     const { text } = await call(
       globTool,
@@ -173,7 +173,7 @@ describe("Glob", () => {
     );
   });
 
-  it("turns what is wrong into a result", async () => {
+  it("turns faults into a result", async () => {
     const { host } = recording(new Error("invalid glob"));
     expect([
       await call(globTool, { patterns: "[" }, createContext(host)),
@@ -189,7 +189,7 @@ describe("Glob", () => {
   });
 });
 
-describe("what a search leaves out", () => {
+describe("a search's exclusions", () => {
   const left = async (path: string, protectedPlaces: readonly string[]) => {
     const { host, queries } = recording({ lines: [], truncated: false });
     await host.files.write(`${path}/file`, "");
@@ -198,7 +198,7 @@ describe("what a search leaves out", () => {
     return queries.map((query) => ("globs" in query ? query.globs : query.exclude));
   };
 
-  it("is what is protected below the folder, Tinman's own folders, and in .git what starts programs", async () => {
+  it("are protected places below the folder, Tinman's own folders, and in .git what starts programs", async () => {
     const places = ["/project/.ssh", "/home/u/.aws"];
     const always = ["/.ssh", ".tinman"];
     expect(await left("/project", places)).toEqual([always.map((glob) => `!${glob}`), always]);
@@ -208,7 +208,7 @@ describe("what a search leaves out", () => {
     expect(await left("/project/.github", places)).toEqual([["!.tinman"], [".tinman"]]);
   });
 
-  it("is processes and devices below the root, and a search of them alone is refused", async () => {
+  it("are processes and devices below the root, and a search of only those is rejected", async () => {
     const [, globs] = await left("/", ["/home/u/.aws"]);
     expect(globs).toEqual(["/home/u/.aws", "/proc", "/sys", "/dev", ".tinman"]);
     const others = ["/home/*/.aws", "/root/.aws"];
@@ -231,7 +231,7 @@ describe("what a search leaves out", () => {
     expect(queries).toEqual([]);
   });
 
-  it("is nothing where nothing is protected", async () => {
+  it("are empty where nothing is protected", async () => {
     expect(await left("/project/.git", [])).toEqual([[], []]);
   });
 });

@@ -63,12 +63,12 @@ test("a name is the same in every tool, and can be used again", async () => {
   ]).toEqual(["bytes!\n", "control!\n", "letters!\n"]);
 });
 
-test("a name with backslashes is itself where none is shown so", async () => {
+test("a name with backslashes is literal if no file is shown like that", async () => {
   const context = createContext(createMemoryHost({ "/project/a\\x0ab": "letters" }));
   expect((await call(readTool, { file_path: "a\\x0ab" }, context)).text).toBe("letters");
 });
 
-test("words about a name keep it on one line", async () => {
+test("messages keep a name on one line", async () => {
   const context = createContext(createMemoryHost({ "/project/d\n/f": "x" }));
   expect([
     await call(readTool, { file_path: "d\n" }, context),

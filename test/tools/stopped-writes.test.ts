@@ -11,7 +11,7 @@ import { contents, patch } from "./patch-support.ts";
 
 const cancelled = "Error: Tool execution cancelled by user";
 
-/** Runs a call on a host whose files behave as `change` says, and tells how it ends. */
+/** Runs a call on a host whose files behave as in `change`, and returns the outcome. */
 async function run(
   tool: ToolBody,
   given: object,
@@ -26,7 +26,7 @@ async function run(
   return { ...(await call(tool, given, context)), after: await contents(host) };
 }
 
-/** Stops when a file is looked at for the `nth` time: the last look is right before the write. */
+/** Aborts on the `nth` look at a file: the last look is right before the write. */
 const stopsAtLook =
   (nth: number) =>
   (host: MemoryHost, stop: AbortController): Partial<Files> => {
@@ -44,7 +44,7 @@ it.each([
   ["Edit", editTool, { file_path: "f", old_str: "a", new_str: "b" }, 2],
   ["Create", createTool, { file_path: "f", content: "b" }, 1],
   ["ApplyPatch", applyPatchTool, { input: patch("*** Update File: f", "-a", "+b") }, 1],
-])("%s writes nothing after a stop", async (_, tool, given, look) => {
+])("%s writes nothing after an abort", async (_, tool, given, look) => {
   expect(await run(tool, given, { "/project/f": "a\n" }, stopsAtLook(look))).toEqual({
     status: "interrupted",
     text: cancelled,
@@ -52,7 +52,7 @@ it.each([
   });
 });
 
-it("Edit of a large file lets a stop through while it compares", async () => {
+it("Edit of a large file can be aborted while it compares", async () => {
   const text = "a\n".repeat(5_000_000);
   const ended = await run(
     editTool,
@@ -66,7 +66,7 @@ it("Edit of a large file lets a stop through while it compares", async () => {
   expect([ended.status, ended.text, ended.after.f === text]).toEqual(["interrupted", cancelled, true]);
 });
 
-it("ApplyPatch to a large file lets a stop through while it looks for the place", async () => {
+it("ApplyPatch to a large file can be aborted while it searches", async () => {
   const text = Array.from({ length: 700_000 }, (_, index) => `line ${index}\n`).join("");
   const ended = await run(
     applyPatchTool,
@@ -80,7 +80,7 @@ it("ApplyPatch to a large file lets a stop through while it looks for the place"
   expect([ended.status, ended.text, ended.after.f === text]).toEqual(["interrupted", cancelled, true]);
 });
 
-it("ApplyPatch puts back what it has done when it is stopped between two files", async () => {
+it("ApplyPatch undoes its changes if it is aborted between two files", async () => {
   const before = { "/project/a": "1\n", "/project/b": "2\n", "/project/c": "3\n" };
   const input = patch(
     ...["*** Update File: a", "*** Move to: n/a", "-1", "+one", "*** Update File: b", "-2", "+two"],

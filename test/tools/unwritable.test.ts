@@ -19,7 +19,7 @@ async function workspace() {
   return { ws, context: { ...createContext(host), cwd: ws } };
 }
 
-it("a file that cannot be written is refused by every tool, with the reason", async () => {
+it("every tool rejects an unwritable file, with the reason", async () => {
   const { ws, context } = await workspace();
   await writeFile(join(ws, "f"), "a\n");
   await chmod(join(ws, "f"), 0o444);
@@ -44,7 +44,7 @@ it("a file that cannot be written is refused by every tool, with the reason", as
   expect([await readdir(ws), await readFile(join(ws, "f"), "utf8")]).toEqual([["f"], "a\n"]);
 });
 
-it("a file stays the same file through Edit, Create and ApplyPatch, also when it is moved", async () => {
+it("a file keeps its identity through Edit, Create and ApplyPatch, even if it is moved", async () => {
   const { ws, context } = await workspace();
   await writeFile(join(ws, "f"), "a\n", { mode: 0o750 });
   const { ino, mode } = await stat(join(ws, "f"));

@@ -9,7 +9,7 @@ import type { RunOptions } from "../settings.ts";
 
 const noRules: CommandRules = { allow: [], deny: [], alwaysDeny: [] };
 
-/** Of one call, whose folders are looked at. */
+/** The call whose folders are inspected. */
 const mostPaths = 20;
 
 /** What a session tells its model beside the prompts, and its user once. */
@@ -24,7 +24,7 @@ export class Briefing {
   private readonly run: RunOptions;
   private readonly canAsk: () => boolean;
 
-  /** `canAsk`: whether somebody can give a permission now. */
+  /** `canAsk`: whether an attached client can grant permission now. */
   constructor(parts: EngineParts, journal: Journal, run: RunOptions, canAsk: () => boolean) {
     this.parts = parts;
     this.journal = journal;
@@ -32,14 +32,14 @@ export class Briefing {
     this.canAsk = canAsk;
   }
 
-  /** A model whose tools the client runs works there: this folder and its rules are nothing to it. */
+  /** If the client runs the tools, the model works there, and this folder and its rules don't apply. */
   get isHere(): boolean {
     return this.journal.state.settings.clientRunsTools !== true;
   }
 
   /**
-   * Read again for every reply, because the file can change. A rule that denies holds as long as the session is open: the model
-   * must not get rid of it by going to a branch without the file.
+   * Read again for every reply, because the file can change. Deny rules apply until the session closes, so that the
+   * model cannot drop one by switching to a branch without the file.
    */
   async rules(): Promise<CommandRules> {
     if (!this.isHere) return noRules;
@@ -55,7 +55,7 @@ export class Briefing {
     await this.journal.emit(body);
   }
 
-  /** That a model answers which nobody chose. */
+  /** Notice that the model answering was not chosen by the user. */
   async tellUnaskedModel(model: () => Promise<ModelInfo>): Promise<void> {
     const { unaskedModelNotice } = this.run;
     if (unaskedModelNotice === undefined || this.journal.state.settings.isModelNamed === true) return;
@@ -64,14 +64,14 @@ export class Briefing {
     if (answering?.id === modelId) await this.notice({ type: "notice", level: "warning", text, code: "unasked_model" });
   }
 
-  /** No provider takes half of a character, so that something else is sent; its author should know. */
+  /** Providers reject half a character, so a replacement is sent, and its author should know. */
   async heard(prompt: readonly PromptBlock[]): Promise<void> {
     if (prompt.every((block) => block.type !== "text" || block.text.isWellFormed())) return;
-    const text = "The prompt holds half of a character (a lone surrogate). The model is sent \ufffd in its place.";
+    const text = "The prompt contains half a character (a lone surrogate). It was replaced by \ufffd for the model.";
     await this.notice({ type: "notice", level: "warning", text });
   }
 
-  /** What the model is told of the place where it works, as it is now. */
+  /** Context about the place where the model works, as of now. */
   async instructions(): Promise<readonly string[]> {
     if (!this.isHere) return [];
     const { context } = this.parts;
@@ -85,7 +85,7 @@ export class Briefing {
     return [...(first === "" ? [] : [first]), ...others, ...new Set(below)];
   }
 
-  /** Those of folders in which a call has just worked, the first time. */
+  /** Instructions of folders where a call has just worked for the first time. */
   async instructionsFor(paths: readonly string[]): Promise<readonly string[]> {
     const { cwd, view } = this.journal.state;
     const { below } = this.parts.context;
@@ -97,7 +97,7 @@ export class Briefing {
     return [...found];
   }
 
-  /** What has changed since it was last told, for the model to read behind the results of its calls. */
+  /** Changes since the last report, for the model to read after the results of its calls. */
   permissionsNews(): readonly string[] {
     const permissions = this.isHere ? this.permissions() : undefined;
     if (permissions === undefined || isToldLast(permissions, this.journal.state.view.flatMap(remindersOf))) return [];
@@ -111,12 +111,12 @@ export class Briefing {
     return this.parts.context.permissions?.({ ...this.run, autonomy, mode, cwd, contained, canAsk: this.canAsk() });
   }
 
-  /** Where the model works, once per process; texts that stand in the conversation already are not repeated. */
+  /** The model's workplace, once per process; texts already in the conversation are not repeated. */
   async reminders(): Promise<readonly string[]> {
     const { state } = this.journal;
     const told = state.view.flatMap(remindersOf);
     const news: string[] = [];
-    // A broken rule is told before anything else is done.
+    // Reports a broken rule before anything else is done.
     await this.rules();
     if (this.isHere && !this.oriented) {
       this.oriented = true;
@@ -125,7 +125,7 @@ export class Briefing {
     }
     const permissions = this.isHere ? this.permissions() : undefined;
     if (permissions !== undefined && !isToldLast(permissions, told)) {
-      // Clients show each reminder as a block of its own: the first prompt has one, where there is no more to say.
+      // Clients show each reminder as a separate block, so the first prompt has just one if possible.
       const [environment, ...others] = news;
       const first = environment === undefined ? permissions : `${environment}\n\n${permissions}`;
       news.splice(0, news.length, first, ...others);
@@ -142,7 +142,7 @@ function headingOf(permissions: string): string {
   return permissions.slice(0, permissions.indexOf("\n") + 1);
 }
 
-/** They change: what was said of them last counts. */
+/** Only the last report counts, because they change. */
 function isToldLast(permissions: string, told: readonly string[]): boolean {
   const heading = headingOf(permissions);
   const last = told.findLast((text) => text.startsWith(heading) || text.includes(`\n\n${heading}`));

@@ -5,21 +5,21 @@ import type { SessionSettings } from "../settings.ts";
 import { tokensOf } from "./prune.ts";
 import { estimateTokens, textTokens } from "./tokens.ts";
 
-/** What the user's configuration says about long conversations. */
+/** The user's settings for long conversations. */
 export interface ContextOptions {
-  /** Compact at so many tokens; up to 1, at this share of the model's window. */
+  /** Compact at this many tokens; up to 1, at this share of the model's window. */
   readonly compactAt?: number;
-  /** The model that writes summaries; the session's own when absent. */
+  /** The model that writes summaries. Default: the session's own. */
   readonly model?: string;
-  /** Nothing is compacted unless somebody asks. */
+  /** Compact only on request. */
   readonly isOff?: boolean;
 }
 
 export interface Budget {
   readonly window: number;
-  /** Kept free for the answer. */
+  /** Reserved for the reply. */
   readonly reserve: number;
-  /** A request of more tokens is compacted before it is sent. */
+  /** Larger requests are compacted before they are sent. */
   readonly limit: number;
 }
 
@@ -35,15 +35,15 @@ export function budgetOf(
   return { window, reserve, limit: Math.min(window - reserve, wanted) };
 }
 
-/** Whether compaction happens by itself. */
+/** Whether compaction is automatic. */
 export function compactsItself(settings: SessionSettings, { isOff = false }: ContextOptions = {}): boolean {
   return settings.compacts ?? !isOff;
 }
 
-/** A provider that counts less than this share of the estimate is not believed. */
+/** Provider counts below this share of the estimate are ignored. */
 const leastBelieved = 0.25;
 
-/** Tokens of the next request: the provider's own count of the last one, and an estimate for what has come since. */
+/** Tokens of the next request: the provider's count of the last one, plus an estimate of what was added. */
 export function contextTokens(
   { measured, view }: Pick<SessionState, "measured" | "view">,
   request: ModelRequest,
@@ -56,12 +56,12 @@ export function contextTokens(
 
 export interface ContextUse {
   readonly model: ModelInfo;
-  /** Of the next request, as far as that can be known before it is sent. */
+  /** An estimate for the next request. */
   readonly tokens: number;
   readonly budget: Budget;
-  /** What they are for, by the estimate. */
+  /** Estimated tokens by part. */
   readonly parts: readonly { readonly kind: ContextPart; readonly tokens: number }[];
-  /** Something that is kept word for word had to be cut. */
+  /** Some of the text kept verbatim had to be cut. */
   readonly isShortened: boolean;
 }
 
@@ -102,7 +102,7 @@ export function contextUse({
   };
 }
 
-/** Whether a request leaves room for the answer, by the estimate. */
+/** Whether a request leaves room for the reply, by the estimate. */
 export function fitsWindow(request: ModelRequest, { window, reserve }: Budget): boolean {
   return estimateTokens(request) <= window - reserve;
 }

@@ -15,42 +15,45 @@ export interface CompactionParts {
   readonly window: number;
   /** Tokens of a request without messages: the system prompt and the tools. */
   readonly fixed: number;
-  /** Tokens that a request can have. */
+  /** Limit for a request in tokens. */
   readonly limit: number;
-  /** Of the stand-in, if there is one. */
+  /** Id of the stand-in message, if any. */
   readonly own: Pick<UserMessage, "id" | "createdAt">;
   readonly instructions: readonly string[];
   readonly ofCall: KeptOfCall;
-  /** The model's notes of the view, or of a shorter version of it; `undefined` when it gives none. */
+  /** The model's notes of the view, or of a shorter version; `undefined` without any. */
   summarise(view: readonly Message[]): Promise<string | undefined>;
-  /** The summary was of no use. */
+  /** The summary was useless. */
   gainedNothing(): void;
 }
 
-/** Shares of the room for messages: what stays as it is, the notes, and what is kept word for word. */
+/** Shares of the room for messages: unchanged ones, the notes, and verbatim text. */
 const shares = { tail: 0.25, notes: 0.15, kept: 0.45 };
 
-/** Pruning alone is enough when the messages then take no more than this share of their room. */
+/** Pruning alone is enough if messages then take at most this share of their room. */
 const prunedEnough = 0.6;
-/** A summary that leaves more than this share of what there was is no gain, unless it is small. */
+/** A summary must leave less than this share of the old view, unless it is small. */
 const gain = 0.9;
 const smallSummary = 4_000;
 
-/** Less than this behind a summary is not worth another one, which could lose details. */
+/** With less than this after a summary, another one is not worth the lost details. */
 const leastNews = 200;
 
-/** Whether the view is a summary, with hardly anything after it. */
+/** Whether the view is a summary with hardly anything after it. */
 export function isJustCompacted({ standIn, view: [first, ...rest] }: SessionState): boolean {
   return standIn !== undefined && first?.id === standIn.messageId && tokensOf(rest) < leastNews;
 }
 
-/** Makes room in the model's view: shortens old results, or has notes stand for what is old. `undefined` when nothing can go. */
+/**
+ * Makes room in the model's view: shortens old results, or replaces old messages by notes. `undefined` if nothing can
+ * go.
+ */
 export async function compact(parts: CompactionParts): Promise<CompactedBody | undefined> {
   const { state, trigger } = parts;
   const { view } = state;
   const room = Math.max(0, parts.limit - parts.fixed);
   const before = tokensOf(view);
-  // Who asks for it wants a fresh start.
+  // A user who requests it wants a fresh start.
   const end = trigger === "user" ? view.length : tailStart(view, room * shares.tail);
   const pruned = prune(view, end);
   const shorter = trigger === "user" ? undefined : shortEnough(pruned, end, room);
@@ -65,7 +68,7 @@ export async function compact(parts: CompactionParts): Promise<CompactedBody | u
   return tokensOf(listed.view) < before || trigger === "user" ? listed.body : undefined;
 }
 
-/** Without a summary: with the old results removed, and where nearly all is new, with the new ones cut. */
+/** Without a summary: removes old results and, if nearly everything is new, cuts the new ones. */
 function shortEnough(pruned: Pruned, end: number, room: number): Pruned | undefined {
   const most = room * prunedEnough;
   const isShorter = pruned.results.length > 0 || pruned.media.length > 0;
@@ -77,7 +80,10 @@ function shortEnough(pruned: Pruned, end: number, room: number): Pruned | undefi
   return { ...pruned, view, results: [...pruned.results, ...results] };
 }
 
-/** Where the newest messages begin that take about so many tokens: the last reply and its results at least, never between them. */
+/**
+ * Where the newest messages of about this many tokens start: at least the last reply with its results, never between
+ * them.
+ */
 function tailStart(view: readonly Message[], most: number): number {
   let start = view.length;
   let tokens = 0;
@@ -101,7 +107,7 @@ interface Planned {
   readonly view: readonly Message[];
 }
 
-/** Notes in place of what is before `end`, a list of steps when there are none. What still does not fit is cut. */
+/** Notes in place of what is before `end`, or a list of steps without any. Cuts what still does not fit. */
 function withNotes(
   parts: CompactionParts,
   pruned: Pruned,
@@ -111,7 +117,7 @@ function withNotes(
   const fitted = fitResults(pruned.view, end, room - tokensOf([first.message]));
   const total = tokensOf([first.message, ...fitted.view.slice(end)]);
   if (total <= room) return planned(parts, first, fitted, end);
-  // The last reply is too large by itself: only a prompt that waits for its answer stays.
+  // The last reply alone is too large, so only an unanswered prompt stays.
   const last = parts.state.view.at(-1);
   const later = last?.role === "user" ? parts.state.view.length - 1 : parts.state.view.length;
   const left = room - tokensOf(parts.state.view.slice(later));
@@ -141,7 +147,7 @@ function planned(parts: CompactionParts, { message, isShortened }: StandIn, shor
   const rest = shorter.view.slice(end);
   const through = state.view[end - 1]?.id;
   const view = through === undefined ? rest : [message, ...rest];
-  // What was shortened before the end is gone with it.
+  // Text shortened before the end is gone with it.
   const staying = new Set(rest.map(({ id }) => id));
   const results = shorter.results.filter(({ messageId }) => staying.has(messageId));
   return {

@@ -20,29 +20,29 @@ export interface CompactorParts {
   readonly silence?: ModelSilence;
   readonly signal: AbortSignal;
   readonly ofCall: KeptOfCall;
-  /** The environment and AGENTS.md, as they are now. */
+  /** The current environment and AGENTS.md. */
   instructions(): Promise<readonly string[]>;
   emit(body: EventBody): Promise<void>;
-  /** A summary was paid for. `cost` is `undefined` where prices are not known. */
+  /** A paid summary. `cost` is `undefined` if prices are unknown. */
   spent(usage: Usage, cost: number | undefined): void;
 }
 
-/** A model that is about to be asked, and how. */
+/** A model about to be called, and how. */
 export interface Asking {
   readonly model: ModelPort;
   request(messages: readonly Message[]): ModelRequest;
 }
 
-/** Summaries that a turn may fail to get before it does without. */
+/** Failed summaries after which a turn does without. */
 const mostFailures = 2;
-/** How much a view must have grown since it was last compacted, as a share of the room, before it is done again. */
+/** How much a view must grow after a compaction before the next one, as a share of the room. */
 const leastGrowth = 0.1;
-/** The share of the room for a conversation that it may take. */
+/** The share of the room for a conversation that it can take. */
 const filled = 0.9;
-/** A provider that says "too long" has a smaller window than we believe, or counts more tokens. */
+/** After a "too long" error, the window is smaller than known, or the provider counts more tokens. */
 const afterTooLong = 0.7;
 
-/** Makes room in the model's view during one turn, or once because somebody asks for it. */
+/** Makes room in the model's view during one turn, or once on request. */
 export class Compactor {
   private readonly parts: CompactorParts;
   private failures = 0;
@@ -55,12 +55,12 @@ export class Compactor {
     this.parts = parts;
   }
 
-  /** Whether it makes room unasked. */
+  /** Whether it makes room without a request. */
   get isOn(): boolean {
     return compactsItself(this.parts.state.settings, this.parts.options);
   }
 
-  /** The next request, after making room for it if it needs some. `undefined` when it does not fit all the same. */
+  /** The next request, after making room if needed. `undefined` if it still does not fit. */
   async fittingRequest(asking: Asking): Promise<ModelRequest | undefined> {
     const { state } = this.parts;
     const budget = this.budget(asking.model.info);
@@ -73,7 +73,7 @@ export class Compactor {
     return fitsWindow(request, budget) ? request : undefined;
   }
 
-  /** Once after each answer: whether there is room now that a provider has called the request too long. */
+  /** Once per reply: whether there is room now, after a provider called the request too long. */
   async madeRoomAfterRefusal(asking: Asking): Promise<boolean> {
     const { state } = this.parts;
     if (this.isRefused || !this.isOn) return false;
@@ -86,7 +86,7 @@ export class Compactor {
     this.isRefused = false;
   }
 
-  /** What was done; `undefined` when there was nothing to gain. */
+  /** The result; `undefined` if there was nothing to gain. */
   async compact(
     trigger: CompactionTrigger,
     { model, request }: Asking,
@@ -96,7 +96,7 @@ export class Compactor {
     const { state, emit, ids, clock, signal, ofCall } = this.parts;
     const fixed = estimateTokens(request([]));
     const { window, reserve } = this.budget(model.info);
-    // A limit below what the prompt and the tools take would leave no room for a conversation at all.
+    // A limit below the size of prompt and tools would leave no room for a conversation.
     const least = fixed + Math.floor((window - reserve - fixed) / 4);
     const counted = contextTokens(state, request(state.view)) / Math.max(1, estimateTokens(request(state.view)));
     await emit({ type: "compaction.started", trigger });
@@ -128,7 +128,7 @@ export class Compactor {
     return budgetOf(model, this.parts.state.settings, this.parts.options);
   }
 
-  /** Before the window is full, so that the request for a summary fits behind what the provider has in its cache. */
+  /** Compacts before the window is full, so that the summary request fits after the provider's cached prefix. */
   private limit({ request }: Asking, { window, reserve, limit }: Budget): number {
     const fixed = estimateTokens(request([]));
     return Math.min(limit, fixed + Math.floor((window - reserve - fixed) * filled));
@@ -191,7 +191,7 @@ export class Compactor {
     return summary;
   }
 
-  /** The model of the configuration, or the session's own where that cannot be had. */
+  /** The configured model, or the session's own if that is unavailable. */
   private async summariser(own: Asking): Promise<Asking> {
     const { options, models } = this.parts;
     if (this.isOwn || options.model === undefined || options.model === own.model.info.id) return own;

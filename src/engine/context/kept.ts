@@ -10,18 +10,18 @@ import {
 import { withinTokens } from "./prune.ts";
 import { textTokens } from "./tokens.ts";
 
-/** What of a tool's latest call outlasts a compaction; see `Tool.kept`. */
+/** What outlasts a compaction of a tool's latest call; see `Tool.kept`. */
 export type KeptOfCall = (call: ToolCallBlock, result: ToolResultBlock) => string | undefined;
 
 export interface Kept {
   readonly texts: readonly string[];
-  /** They took too much room, so that some were cut. */
+  /** They took too much room, so some were cut. */
   readonly isShortened: boolean;
 }
 
 /**
- * What the model keeps word for word when messages leave its view, oldest first: instructions, the prompts of the running task,
- * the plan and the open todos, the names of the files that were changed. `rest` stays in view, so what it says is not repeated.
+ * What the model keeps verbatim when messages leave its view, oldest first: instructions, the task's prompts, the plan,
+ * open todos, and names of changed files. Excludes what `rest` still shows.
  */
 export function keptTexts(
   state: SessionState,
@@ -41,7 +41,7 @@ export function keptTexts(
   ];
 }
 
-/** Cuts texts to so many tokens in all, the oldest first; each keeps at least its beginning. */
+/** Cuts texts to this many tokens in total, the oldest first; each keeps at least its start. */
 export function shortenOldest(texts: readonly string[], most: number): Kept {
   let over = texts.reduce((sum, text) => sum + textTokens(text), 0) - most;
   if (over <= 0) return { texts, isShortened: false };

@@ -4,7 +4,7 @@ import { shownInput, withinTokens } from "./prune.ts";
 
 const heading = "Earlier parts of this conversation are no longer in your view. These are your notes of them:";
 
-/** The message that the model reads in place of those before it. */
+/** The message that replaces earlier ones for the model. */
 export function standIn(
   notes: string,
   kept: readonly string[],
@@ -14,7 +14,7 @@ export function standIn(
   return { ...own, role: "user", content: texts.map((text) => ({ type: "reminder", text })) };
 }
 
-/** The notes of an earlier compaction, when this message is its stand-in. */
+/** The notes of an earlier compaction, if this message is its stand-in. */
 function earlierNotes({ content: [first] }: UserMessage): string | undefined {
   const isStandIn = first?.type === "reminder" && first.text.startsWith(heading);
   return isStandIn ? first.text.slice(heading.length).trim() : undefined;
@@ -22,7 +22,7 @@ function earlierNotes({ content: [first] }: UserMessage): string | undefined {
 
 const mostWords = 400;
 
-/** Notes without a model: what was asked, said and called, a line each. */
+/** Notes without a model: prompts, replies and calls, one line each. */
 export function listOfSteps(messages: readonly Message[], most: number): string {
   const lines = messages.flatMap((message, index): readonly string[] => {
     if (message.role === "user") {

@@ -4,17 +4,17 @@ import { callsOf, type Message, type ToolCallBlock, type ToolResultBlock } from 
 import { messageTokens, resultTokens, textTokens } from "./tokens.ts";
 import { hasMedia, shortened } from "./view.ts";
 
-/** What a pruning shortens, and the view after it. */
+/** What pruning shortens, and the view after it. */
 export interface Pruned {
   readonly view: readonly Message[];
   readonly results: readonly ShortenedResult[];
   readonly media: readonly string[];
 }
 
-/** A result of fewer tokens takes hardly more room than the line that would stand for it. */
+/** A smaller result takes hardly more room than the line that would replace it. */
 const smallResult = 120;
 
-/** Large results before `end` become a line each; images and files before it go. */
+/** Replaces large results before `end` by a line each, and removes earlier images and files. */
 export function prune(view: readonly Message[], end: number): Pruned {
   const results: ShortenedResult[] = [];
   const media: string[] = [];
@@ -28,7 +28,7 @@ export function prune(view: readonly Message[], end: number): Pruned {
   return { view: shortened(view, results, media), results, media };
 }
 
-/** Cuts the largest results from `from` on to their beginning and end, until those messages take `most` tokens, if they can. */
+/** Cuts the largest results from `from` on to head and tail until those messages take `most` tokens, if possible. */
 export function fitResults(view: readonly Message[], from: number, most: number): Pruned {
   const tail = view.slice(from);
   const total = tokensOf(tail);
@@ -45,7 +45,7 @@ export function fitResults(view: readonly Message[], from: number, most: number)
   return { view: [...view.slice(0, from), ...shortened(tail, results, [])], results, media: [] };
 }
 
-/** The size to which the largest of these must be cut to save so much in all. */
+/** The size to which the largest of these must be cut to save this much in total. */
 function evenCap(sizes: readonly number[], toSave: number): number {
   const sorted = [...sizes].sort((a, b) => b - a);
   let above = 0;
@@ -61,7 +61,7 @@ export function tokensOf(messages: readonly Message[]): number {
   return messages.reduce((sum, message) => sum + messageTokens(message), 0);
 }
 
-/** A text cut to its beginning and end, of about so many tokens. */
+/** A text cut to its head and tail of about this many tokens. */
 export function withinTokens(text: string, most: number, where = ""): string {
   const tokens = textTokens(text);
   if (tokens <= most) return text;
@@ -87,7 +87,7 @@ function lineFor({ name, status, text, fullTextPath }: ToolResultBlock, call: To
 
 const mostInput = 200;
 
-/** The arguments of a call, short. */
+/** The arguments of a call in short. */
 export function shownInput(call: ToolCallBlock | undefined): string {
   const text = call?.malformedInput ?? JSON.stringify(call?.input ?? {});
   return text.length <= mostInput ? text : `${textStart(text, mostInput)}…`;

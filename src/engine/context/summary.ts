@@ -11,27 +11,27 @@ import { estimateTokens } from "./tokens.ts";
 export interface SummaryParts {
   readonly model: ModelPort;
   readonly budget: Budget;
-  /** What the user wants the summary to mind. */
+  /** What the summary should focus on, according to the user. */
   readonly wish?: string;
   readonly clock: Clock;
   readonly messageId: string;
   readonly silence?: { readonly ms: number; readonly key: string };
   readonly signal: AbortSignal;
-  /** The request of the conversation, with these messages: its beginning is the one that the provider has in its cache. */
+  /** The conversation's request with these messages: its prefix is the one in the provider's cache. */
   request(messages: readonly Message[]): ModelRequest;
-  /** Waits and notices of the call. */
+  /** The call's retries and notices. */
   emit: Parameters<typeof readReply>[1]["emit"];
 }
 
 export interface Summary {
-  /** `undefined` when the model gives none. */
+  /** `undefined` without a summary. */
   readonly text: string | undefined;
   readonly failure: Failure | undefined;
   readonly usage: Usage | undefined;
   readonly model: ModelInfo;
 }
 
-/** Asks a model for a summary of what it reads. */
+/** Requests a summary of the conversation from a model. */
 export async function summaryOf(view: readonly Message[], parts: SummaryParts): Promise<Summary> {
   const { model, budget, clock, signal, silence, messageId } = parts;
   const text = parts.wish === undefined ? summaryPrompt : `${summaryPrompt}\n${parts.wish}`;
@@ -64,7 +64,7 @@ function fitted(view: readonly Message[], most: number): readonly Message[] {
   if (tokensOf(view) <= most) return view;
   const pruned = prune(view, view.length).view;
   const cut = fitResults(pruned, 0, most).view;
-  // The beginning stays: it has the notes of all that came before, and providers want a user's message first.
+  // The start stays: it has the notes of everything earlier, and providers need a user message first.
   const [first, ...rest] = cut.map((message, at) => (at === 0 ? shortened(message, most / 2) : message));
   let from = 0;
   let tokens = tokensOf(cut) - tokensOf(cut.slice(0, 1)) + tokensOf(first === undefined ? [] : [first]);

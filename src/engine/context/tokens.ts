@@ -2,8 +2,8 @@ import { type Message, modelText, type ToolResultBlock } from "../message.ts";
 import type { ModelRequest } from "../ports.ts";
 
 /**
- * Tokens of a request, guessed from its text: four letters a token, one character a token in scripts without spaces. It is
- * meant to be wrong on the safe side; the model's own word is asked for by sending the request.
+ * An estimate of a request's tokens: four letters per token, one character per token in scripts without spaces. Meant
+ * to be too high; only sending the request shows the real count.
  */
 export function estimateTokens(request: ModelRequest): number {
   let tokens = textTokens(request.system);

@@ -3,14 +3,14 @@ import type { Message, ToolResultBlock, UserMessage } from "../message.ts";
 
 type Compacted = DurableEvent & { readonly type: "context.compacted" };
 
-/** What the model reads after a compaction. Messages that stay as they were stay the same objects. */
+/** What the model reads after a compaction. Unchanged messages stay the same objects. */
 export function compactedView(
   view: readonly Message[],
   { results, media, summary }: Pick<Compacted, "results" | "media" | "summary">,
 ): readonly Message[] {
   const last = summary === undefined ? -1 : view.findLastIndex(({ id }) => id === summary.through);
   const rest = shortened(view.slice(last + 1), results, media);
-  // A damaged log may have lost the message that the summary reaches to.
+  // A damaged log can lack the message where the summary ends.
   return summary === undefined || last < 0 ? rest : [summary.message, ...rest];
 }
 

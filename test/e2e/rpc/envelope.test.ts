@@ -292,7 +292,7 @@ test("any text comes back unchanged from a stored session", async () => {
     line("later", "open", "initialize_session", opening),
     ...texts.map((text, at) => line("later", `p${at}`, "add_user_message", { text, messageId: `message ${at}` })),
   ]);
-  const half = "The prompt holds half of a character (a lone surrogate). The model is sent \ufffd in its place.";
+  const half = "The prompt contains half a character (a lone surrogate). It was replaced by \ufffd for the model.";
   expect(told.end).toEqual({ ...wellEnded, stderr: `tinman: ${half}\n` });
   const messagesOf = ({ content, ...message }: Record<string, unknown>): object => ({
     ...message,

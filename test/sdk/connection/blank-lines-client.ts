@@ -1,7 +1,7 @@
 import { webSocketConnection } from "../../../src/sdk/connection/web-socket.ts";
 import { createFakeWebSocket } from "../fake-web-socket.ts";
 
-/* Run as a program of its own, which has little memory. */
+/* A separate program with little memory. */
 
 const socket = createFakeWebSocket();
 const connection = await webSocketConnection(socket)();

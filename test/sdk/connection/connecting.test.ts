@@ -12,7 +12,7 @@ import { createFakeBackend, settled } from "../fake-backend.ts";
 describe("a connect that never settles", () => {
   const never = () => new Promise<never>(() => {});
 
-  it("is given up by the signal", async () => {
+  it("is abandoned on the signal", async () => {
     const controller = new AbortController();
     const { signal } = controller;
     const reason = new Error("enough");
@@ -25,21 +25,21 @@ describe("a connect that never settles", () => {
     expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
-  it("is given up after the time to open", async () => {
+  it("is abandoned after the time limit", async () => {
     await expect(createSession({ connect: never, timeouts: { open: 10 } })).rejects.toEqual(
       new TimeoutError("No connection within 10 ms."),
     );
   });
 
-  it("is not begun when opening was given up before", async () => {
+  it("is not called if opening was abandoned before", async () => {
     const reason = new Error("enough");
     const connect = () => Promise.reject(new Error("It was called."));
     await expect(createSession({ connect, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   });
 });
 
-describe("a connect that is given up", () => {
-  it("hears of it, and is waited for while it lets go", async () => {
+describe("an abandoned connect", () => {
+  it("sees the abort, and is awaited while it cleans up", async () => {
     const controller = new AbortController();
     const reason = new Error("enough");
     const told: string[] = [];
@@ -60,7 +60,7 @@ describe("a connect that is given up", () => {
     expect(told).toEqual(["Error: enough", "has let go"]);
   });
 
-  it("has what it gives too late closed", async () => {
+  it("has its late connection closed", async () => {
     const controller = new AbortController();
     let give: (connection: Connection) => void = () => {};
     const connect = () =>
@@ -75,7 +75,7 @@ describe("a connect that is given up", () => {
     expect(await connection.ended).toEqual({ reason: "The connection was closed." });
   });
 
-  it("is not told of what comes after it", async () => {
+  it("does not see later aborts", async () => {
     const controller = new AbortController();
     const backend = createFakeBackend();
     let handed: AbortSignal | undefined;

@@ -23,7 +23,7 @@ it("carries lines between a client and a backend in one process", async () => {
   ]);
 });
 
-it("is closed by the client: the backend gets what was sent before, and is told that nobody reads", async () => {
+it("closed by the client: the backend gets what was sent before, and sees that the reader is gone", async () => {
   const [connection, backend] = linkedConnection({ maxWaiting: 1 });
   connection.send("last");
   backend.send("unread");

@@ -1,6 +1,6 @@
 import { webSocketConnection } from "../../../src/sdk/connection/web-socket.ts";
 
-/* Run as a program of its own, with Node's own WebSocket. It must end by itself. */
+/* A separate program with Node's own WebSocket. It must end on its own. */
 
 const [address = "", nobody = ""] = process.argv.slice(2);
 

@@ -9,12 +9,12 @@ import { type Bench, createBench } from "../../e2e/tinman.ts";
 import { held, heldBeyond, isAlive, nextLine, until } from "../stand-ins.ts";
 import { bridgeWebSockets, type WebSocketBridge } from "../web-socket-bridge.ts";
 
-/* Sockets of the package `ws`. That its types fit is checked wherever one is given. */
+/* Sockets of the package `ws`. Its types are checked wherever one is passed. */
 
 const count = 32_000;
 const numbered = (i: number): string => `${i} ${"x".repeat(1024)}`;
 
-/** A server that sends to its one client as fast as that takes it, and then closes. */
+/** A server that sends to its one client as fast as possible, then closes. */
 async function serveFlood() {
   const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
   let sent = 0;
@@ -34,17 +34,17 @@ async function serveFlood() {
 }
 
 describe("a socket of ws", () => {
-  it("is paused while nobody reads, and nothing is lost or out of order when somebody does", async () => {
+  it("is paused without a reader, and nothing is lost or reordered later", async () => {
     const before = held();
     const flood = await serveFlood();
     const socket = new WebSocket(flood.address);
     const connection = await webSocketConnection(socket, {}, { maxWaiting: 64 * 1024 })();
     await until(() => socket.isPaused);
-    // Enough for the rest to come if it were not held up; what lies in the kernel's buffers is some megabytes.
+    // Enough for the rest to arrive without back-pressure; the kernel's buffers hold some megabytes.
     await sleep(300);
     expect(flood.sent()).toBeLessThan(count / 2);
     for (let i = 0; i < count; i++) {
-      // Compared in full, but not through `expect`, which would take longer than all the rest.
+      // Compared in full, but not through `expect`, which would be slower than all the rest.
       if ((await nextLine(connection)) !== numbered(i)) expect.fail(`line ${i} is wrong`);
       if (i % 16 === 0) await nextRound();
     }
@@ -80,7 +80,7 @@ describe("a socket of ws", () => {
     expect(await heldBeyond(before)).toEqual({});
   });
 
-  it("says why it could not be opened", async () => {
+  it("reports why it could not be opened", async () => {
     const nobody = await serveFlood();
     await nobody.close();
     const connecting = webSocketConnection(nobody.address, { WebSocket })();
@@ -121,7 +121,7 @@ describe("the program behind a socket", () => {
   it.each<[how: string, end: (bridge: WebSocketBridge) => void, told: string]>([
     ["the program dies", (it) => it.killPrograms("SIGKILL"), "1011 (the program has ended (SIGKILL))"],
     ["the server has had enough", (it) => it.closeSockets(4100, "maintenance"), "4100 (maintenance)"],
-  ])("every call that waits is told when %s", async (_how, end, told) => {
+  ])("settles every waiting call when %s", async (_how, end, told) => {
     const session = await open([{ text: "Wait", delay_ms: 60_000 }]);
     const turn = session.stream("go");
     const events = turn[Symbol.asyncIterator]();
@@ -140,7 +140,7 @@ describe("the program behind a socket", () => {
     await until(() => !isAlive(pid) && bridge.openCount === 0);
   });
 
-  it("is gone with the bridge, whatever runs", async () => {
+  it("is gone with the bridge, whatever is running", async () => {
     const other = await bridgeWebSockets(bench);
     const session = await createSession({
       connect: webSocketConnection(other.address, { WebSocket }),

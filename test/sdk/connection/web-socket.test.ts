@@ -22,7 +22,7 @@ async function opened(options: FakeOptions = {}, bounds: Partial<WebSocketBounds
   return { socket, connection: await webSocketConnection(socket, {}, bounds)() };
 }
 
-/** A constructor of sockets that the test gets to see. */
+/** A socket constructor whose sockets the test can access. */
 function socketClass(options: FakeOptions = {}) {
   const made: { readonly socket: FakeWebSocket; readonly args: readonly unknown[] }[] = [];
   function WebSocket(...args: readonly unknown[]): FakeWebSocket {
@@ -39,7 +39,7 @@ async function failureOf(connecting: Promise<Connection>): Promise<unknown> {
 }
 
 describe("a connection over a WebSocket", () => {
-  it("sends each line as a message, and takes each message for one line or several", async () => {
+  it("sends each line as a message, and splits each message into lines", async () => {
     const { socket, connection } = await opened();
     connection.send("one");
     connection.send("two");
@@ -56,7 +56,7 @@ describe("a connection over a WebSocket", () => {
     });
   });
 
-  it("has a line that is too long reported, and the next one read", async () => {
+  it("reports a line that is too long, and reads the next one", async () => {
     const socket = createFakeWebSocket();
     const connection = await webSocketConnection(socket, { maxLineBytes: 6 })();
     const text = "123456\n1234567\nüüü\nüüüü\n😀é\n😀€\n€€\n1";
@@ -67,7 +67,7 @@ describe("a connection over a WebSocket", () => {
     expect((await wholeOf(connection)).lines).toEqual([...each, ...each]);
   });
 
-  it("passes over any number of blank lines without keeping them", async () => {
+  it("skips any number of blank lines without keeping them", async () => {
     const folder = await mkdtemp(join(tmpdir(), "tinman-blanks-"));
     try {
       const client = await bundleForChild(join(import.meta.dirname, "blank-lines-client.ts"), folder);
@@ -93,7 +93,7 @@ describe("a connection over a WebSocket", () => {
     expect([socket.sent, socket.listenerCount()]).toEqual([[], 0]);
   });
 
-  it("holds the other side up where that is possible, until enough has been read", async () => {
+  it("applies back-pressure where possible, until enough has been read", async () => {
     const { socket, connection } = await opened({ canPause: true }, { maxWaiting: 8 });
     socket.happens("message", { data: "12345678" });
     socket.happens("message", { data: "what was under way" });
@@ -132,7 +132,7 @@ describe("a connection over a WebSocket", () => {
     expect(await heldBeyond(before)).toEqual({});
   });
 
-  it("lets a sender go when the socket closes with something unsent", async () => {
+  it("releases a sender when the socket closes with unsent data", async () => {
     const before = held();
     const { socket, connection } = await opened({}, { maxWaiting: 100 });
     socket.bufferedAmount = 1000;
@@ -144,7 +144,7 @@ describe("a connection over a WebSocket", () => {
     expect(await heldBeyond(before)).toEqual({});
   });
 
-  it("may be sent to while the socket is closing", async () => {
+  it("accepts lines while the socket is closing", async () => {
     const { socket, connection } = await opened({ answersClose: false });
     socket.close();
     connection.send("in vain");
@@ -153,7 +153,7 @@ describe("a connection over a WebSocket", () => {
 });
 
 describe("opening", () => {
-  it("takes an address, subprotocols and a class of sockets, any number of times", async () => {
+  it("accepts an address, subprotocols and a class of sockets, any number of times", async () => {
     const { made, WebSocket } = socketClass();
     const address = new URL("wss://host.test/path");
     await webSocketConnection("ws://host.test", { WebSocket })();
@@ -182,7 +182,7 @@ describe("opening", () => {
     ["with its words", [["error", { message: "connect ECONNREFUSED" }], "connect ECONNREFUSED"]],
     ["without words", [["error"], "the connection failed"]],
     ["by being closed", [["close", { code: 1013, reason: "" }], "it was closed with code 1013"]],
-  ])("fails %s, and without what may be secret", async (_, [event, told]) => {
+  ])("fails %s, without showing secrets", async (_, [event, told]) => {
     const { made, WebSocket } = socketClass({ isOpen: false });
     const connecting = webSocketConnection("ws://me:password@host.test:81/path?token=secret", { WebSocket })();
     const failure = failureOf(connecting);
@@ -192,7 +192,7 @@ describe("opening", () => {
     expect(made[0]?.socket.listenerCount()).toBe(0);
   });
 
-  it("fails at once when a page may not go there: the socket is closed from the start, and says nothing of it", async () => {
+  it("fails at once if a page must not connect: the socket is closed from the start, without an event", async () => {
     function WebSocket(): FakeWebSocket {
       const socket = createFakeWebSocket({ answersClose: false });
       socket.happens("close");
@@ -205,7 +205,7 @@ describe("opening", () => {
     );
   });
 
-  it("fails when the address is none", async () => {
+  it("fails for an invalid address", async () => {
     function WebSocket(): never {
       throw new SyntaxError("Invalid URL");
     }
@@ -213,7 +213,7 @@ describe("opening", () => {
     expect(await failureOf(connect())).toBe("The WebSocket could not be opened: Invalid URL.");
   });
 
-  it("fails where there is no WebSocket", async () => {
+  it("fails without a WebSocket", async () => {
     const global = globalThis as { WebSocket?: unknown };
     const own = Object.getOwnPropertyDescriptor(global, "WebSocket");
     delete global.WebSocket;
@@ -222,7 +222,7 @@ describe("opening", () => {
     expect(failure).toBe("No global WebSocket. Pass one as the option WebSocket, for example from the package ws.");
   });
 
-  it("takes the global WebSocket", async () => {
+  it("uses the global WebSocket", async () => {
     const global = globalThis as { WebSocket?: unknown };
     const own = Object.getOwnPropertyDescriptor(global, "WebSocket");
     const { made, WebSocket } = socketClass();
@@ -233,7 +233,7 @@ describe("opening", () => {
     expect(made.length).toBe(1);
   });
 
-  it("fails with a socket that has served already, or is closed", async () => {
+  it("fails with a used or closed socket", async () => {
     const socket = createFakeWebSocket();
     const connect = webSocketConnection(socket);
     await connect();
@@ -244,14 +244,14 @@ describe("opening", () => {
     ]);
   });
 
-  it("is not begun when it was given up before", async () => {
+  it("does not begin if it was abandoned before", async () => {
     const { made, WebSocket } = socketClass();
     const reason = new Error("changed my mind");
     await expect(webSocketConnection("ws://x", { WebSocket })(AbortSignal.abort(reason))).rejects.toBe(reason);
     expect(made).toEqual([]);
   });
 
-  it("is given up with the signal's reason, and the socket closed, which may say nothing more", async () => {
+  it("is abandoned with the signal's reason, and closes the socket, which need not answer", async () => {
     const { made, WebSocket } = socketClass({ isOpen: false, answersClose: false });
     const reason = new Error("changed my mind");
     const giveUp = new AbortController();
@@ -264,7 +264,7 @@ describe("opening", () => {
     expect(made[0]?.socket.listenerCount()).toBe(0);
   });
 
-  it("is given up when the other side does not answer in time", async () => {
+  it("is abandoned if the other side does not answer in time", async () => {
     const { made, WebSocket } = socketClass({ isOpen: false, answersClose: false });
     const silent = webSocketConnection("ws://host.test/a?key=k", { WebSocket, openMs: 5 });
     expect(await failureOf(silent())).toBe(
@@ -273,7 +273,7 @@ describe("opening", () => {
     expect(made[0]?.socket.asked).toEqual(["close 1000"]);
   });
 
-  it.each([0, Infinity])("is waited for as long as it takes with a time of %d", async (openMs) => {
+  it.each([0, Infinity])("has no limit with a time of %d", async (openMs) => {
     const { made, WebSocket } = socketClass({ isOpen: false });
     const connecting = webSocketConnection("ws://x", { WebSocket, openMs })();
     await sleep(5);
@@ -281,7 +281,7 @@ describe("opening", () => {
     expect((await connecting).gone.aborted).toBe(false);
   });
 
-  it("cannot be given up afterwards", async () => {
+  it("cannot be abandoned afterwards", async () => {
     const giveUp = new AbortController();
     const socket = createFakeWebSocket();
     await webSocketConnection(socket)(giveUp.signal);
@@ -307,7 +307,7 @@ describe("closing", () => {
     ]);
   });
 
-  it("is over at once when the socket has closed before", async () => {
+  it("is done at once if the socket has already closed", async () => {
     const { socket, connection } = await opened();
     socket.happens("close", { code: 4000, reason: "enough" });
     await connection.close();
@@ -316,7 +316,7 @@ describe("closing", () => {
     });
   });
 
-  it("does not wait for ever for the other side, nor fail when it is heard of later", async () => {
+  it("does not wait forever for the other side, nor fail if it answers later", async () => {
     const before = held();
     const { socket, connection } = await opened({ answersClose: false, canPause: true }, { patienceMs: 20 });
     await connection.close();
@@ -335,7 +335,7 @@ it("works with a real socket, and lets the program end", async () => {
     else if (text === "bye") socket.close(4001, "done");
     else socket.sendBinary(Buffer.from(`${text.length}\n${text}`));
   });
-  // A port at which nobody listens any more.
+  // A port without a listener.
   const nobody = await serveWebSockets(() => {});
   await nobody.close();
   try {

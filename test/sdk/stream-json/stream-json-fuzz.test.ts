@@ -18,7 +18,7 @@ const isObject = (line: string): boolean => {
   }
 };
 
-/** Numbers are taken as they are, also those that are no count. */
+/** Numbers are kept as they are, even invalid counts. */
 function faultsOf(event: StreamJsonEvent): readonly string[] {
   const { error } = sdkTypes.StreamJsonEvent.safeParse(event);
   const valueAt = (path: readonly PropertyKey[]) =>
@@ -45,7 +45,7 @@ it("reads damaged runs without throwing, into events of the union, and misses no
     const bytes = damaged(random, random.pick(Object.values(runs)));
     const events = await eventsOf(bytes);
     const stray = events.flatMap((event) => (event.type === "other" && event.name === "text" ? [event.given] : []));
-    // One that is nested too deep to be written again cannot be read, and cannot be checked here either.
+    // Lines nested too deeply to be written again cannot be read or checked here.
     const isDeep = (line: unknown) => /[[{"a:]{5000}/.test(String(line));
     expect({ seed, stray: stray.filter((line) => isObject(String(line)) && !isDeep(line)) }).toEqual({
       seed,
@@ -57,7 +57,7 @@ it("reads damaged runs without throwing, into events of the union, and misses no
   expect(sharedByAll()).toEqual(before);
 });
 
-it("is not put off by lines that are none, wherever they stand", async () => {
+it("survives invalid lines, wherever they are", async () => {
   for (let seed = firstSeed; seed < firstSeed + rounds; seed += 1) {
     const random = randomFrom(seed);
     const run = random.pick(Object.values(runs));

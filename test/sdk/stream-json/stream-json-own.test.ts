@@ -6,7 +6,7 @@ import type { StreamJsonEvent } from "../../../src/sdk/types.ts";
 import { createBench } from "../../e2e/tinman.ts";
 import { eventsOf } from "../stream-json-runs.ts";
 
-/* What our own program prints: as the golden files have it, and live. */
+/* Our own program's output, from the golden files and live. */
 
 const goldens = new URL("../../golden/", import.meta.url);
 const scenarios = readdirSync(goldens, { withFileTypes: true })
@@ -100,7 +100,7 @@ const whole: Readonly<Record<string, readonly StreamJsonEvent[]>> = {
 };
 
 describe("the program's own runs", () => {
-  it.each(Object.entries(whole))("are read as they were: %s", async (scenario, events) => {
+  it.each(Object.entries(whole))("are read correctly: %s", async (scenario, events) => {
     expect(await eventsOf(printed(scenario, "stream-json"))).toEqual(events);
   });
 
@@ -114,7 +114,7 @@ describe("the program's own runs", () => {
     expect([ofObject, more]).toEqual([events.at(-1), []]);
   });
 
-  it("are read while they happen", async () => {
+  it("are read live", async () => {
     const bench = await createBench();
     try {
       await bench.file("greeting.txt", "helo\n");
@@ -178,7 +178,7 @@ describe("the program's own runs", () => {
     }
   });
 
-  it("end with their failure, also before they have a session", async () => {
+  it("end with their failure, even before they have a session", async () => {
     const bench = await createBench();
     try {
       const { stdout, code } = await bench.tinman(["exec", "-o", "stream-json", "-m", "no-such-model", "Look"]);

@@ -5,7 +5,7 @@ import { readStreamJson } from "../../../src/sdk/stream-json/stream-json.ts";
 import type { StreamJsonEvent } from "../../../src/sdk/types.ts";
 import { eventsOf, expectedEvents, runs, textOfLines } from "../stream-json-runs.ts";
 
-/** Characters of one to four bytes, a line that is none, and no line feed at the end. */
+/** Characters of one to four bytes, an invalid line, and no line feed at the end. */
 const text = `\uFEFF${textOfLines(Object.values(runs)[0] ?? [])}é漢😀\r\n${textOfLines([
   { type: "message", role: "assistant", id: "m9", text: "é\u2028漢😀" },
 ]).trimEnd()}`;
@@ -20,7 +20,7 @@ const expected: readonly StreamJsonEvent[] = [
   },
 ];
 
-/** A source that tells how it was left. */
+/** A source that reports how it was left. */
 function watched<T>(chunks: Iterable<T>, fate: { left: boolean; given: number }): AsyncIterable<T> {
   return {
     async *[Symbol.asyncIterator]() {
@@ -40,7 +40,7 @@ function watched<T>(chunks: Iterable<T>, fate: { left: boolean; given: number })
 
 const asAsync = <T>(chunks: Iterable<T>): AsyncIterable<T> => watched(chunks, { left: false, given: 0 });
 
-/** Cuts at the given places; places outside cut nothing off. */
+/** Cuts at the given places, ignoring places outside. */
 function cut<T extends { readonly length: number; slice(start: number, end: number): T }>(
   whole: T,
   places: readonly number[],
@@ -66,12 +66,12 @@ function webStream(chunks: readonly Uint8Array[], fate: { left: boolean; given: 
   );
 }
 
-/** As in browsers whose streams can only be read with a reader. */
+/** As in browsers whose streams need a reader. */
 function withoutIterator(stream: ReadableStream<Uint8Array>): Pick<ReadableStream<Uint8Array>, "getReader"> {
   return { getReader: stream.getReader.bind(stream) as ReadableStream<Uint8Array>["getReader"] };
 }
 
-describe("where the lines come from", () => {
+describe("the source of the lines", () => {
   it.each([
     ["the whole text", () => text],
     ["all bytes", () => bytes],
@@ -80,19 +80,19 @@ describe("where the lines come from", () => {
     ["a web stream", () => webStream([bytes], { left: false, given: 0 })],
     ["a web stream that cannot be iterated", () => withoutIterator(webStream([bytes], { left: false, given: 0 }))],
     ["the body of a response", () => new Response(text).body as ReadableStream<Uint8Array>],
-  ])("may be %s", async (_, source) => {
+  ])("can be %s", async (_, source) => {
     expect(await eventsOf(source())).toEqual(expected);
   });
 
-  it("does not matter where bytes are cut: at each", async () => {
+  it("can be cut at any byte", async () => {
     expect(await eventsOf(asAsync(cut(bytes, [...bytes.keys()])))).toEqual(expected);
   });
 
-  it("does not matter where text is cut: at each half of a character", async () => {
+  it("can be cut at any UTF-16 unit", async () => {
     expect(await eventsOf(asAsync(text.split("")))).toEqual(expected);
   });
 
-  it("does not matter where either is cut", async () => {
+  it("can be cut anywhere", async () => {
     const places = fc.array(fc.nat(bytes.length), { maxLength: 20 });
     await fc.assert(
       fc.asyncProperty(places, fc.boolean(), async (at, isText) => {
@@ -102,7 +102,7 @@ describe("where the lines come from", () => {
     );
   });
 
-  it("reads half a character at the end as one that is none", async () => {
+  it("reads half a character at the end as invalid", async () => {
     expect(await eventsOf(asAsync(["a\ud83d"]))).toEqual([{ type: "other", name: "text", given: "a\uFFFD" }]);
   });
 });
@@ -124,7 +124,7 @@ describe("long lines", () => {
     }
   });
 
-  it("are told by their size when they are too long, and the next is read", async () => {
+  it("are reported by size if they are too long, and the next one is read", async () => {
     const events: StreamJsonEvent[] = [];
     const source = `${"x".repeat(101)}\n${textOfLines([{ type: "completion" }])}`;
     for await (const event of readStreamJson(source, { maxLineBytes: 100 })) events.push(event);
@@ -139,7 +139,7 @@ describe("a reader that stops", () => {
   const lines = textOfLines(Object.values(runs)[0] ?? []).match(/.*\n/g) ?? [];
   const chunks = lines.map((line) => new TextEncoder().encode(line));
 
-  it("is given an event as soon as its line has come, and nothing is read ahead", async () => {
+  it("gets an event as soon as its line has come, and nothing is read ahead", async () => {
     const fate = { left: false, given: 0 };
     const events = readStreamJson(watched(chunks, fate));
     expect([(await events.next()).value, fate.given]).toEqual([expectedEvents[0], 1]);
@@ -151,7 +151,7 @@ describe("a reader that stops", () => {
   it.each([
     ["an iterable", (fate: { left: boolean; given: number }) => watched(chunks, fate)],
     ["a web stream", (fate: { left: boolean; given: number }) => webStream(chunks, fate)],
-  ])("lets go of %s when it leaves the loop or throws in it, and only then", async (_, open) => {
+  ])("releases %s when it leaves the loop or throws in it, and only then", async (_, open) => {
     const left = { left: false, given: 0 };
     for await (const event of readStreamJson(open(left))) if (event.type === "message") break;
     expect(left).toEqual({ left: true, given: 2 });
@@ -168,7 +168,7 @@ describe("a reader that stops", () => {
     expect(whole.left).toBe(false);
   });
 
-  it("waits until the source is let go of", async () => {
+  it("waits until the source is released", async () => {
     let isFree = false;
     const slow = {
       [Symbol.asyncIterator]: () => ({
@@ -184,7 +184,7 @@ describe("a reader that stops", () => {
     expect(isFree).toBe(true);
   });
 
-  it("destroys a stream of Node, and frees a web stream", async () => {
+  it("destroys a Node stream, and frees a web stream", async () => {
     const stream = Readable.from(chunks);
     for await (const _ of readStreamJson(stream)) break;
     expect(stream.destroyed).toBe(true);
@@ -196,7 +196,7 @@ describe("a reader that stops", () => {
     expect(read.locked).toBe(false);
   });
 
-  it("is thrown what the source throws, after what came before", async () => {
+  it("gets the source's error, after earlier events", async () => {
     const seen: string[] = [];
     const broken = (async function* () {
       yield lines[0] ?? "";
@@ -224,7 +224,7 @@ describe("a reader that stops", () => {
     await expect(eventsOf(web)).rejects.toThrow("Cut off.");
   });
 
-  it("is thrown the reason of its signal, even while the source is silent", async () => {
+  it("gets its signal's reason, even while the source is silent", async () => {
     const before = { left: false, given: 0 };
     const aborted = readStreamJson(watched(chunks, before), { signal: AbortSignal.abort(new Error("before")) });
     await expect(aborted.next()).rejects.toThrow("before");

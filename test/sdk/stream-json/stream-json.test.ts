@@ -6,7 +6,7 @@ const read = (...lines: readonly object[]): Promise<readonly StreamJsonEvent[]> 
 
 const end = (fields: object) => ({ type: "end", status: "completed", reason: "completed", text: "", ...fields });
 
-/** What a client does with a line when it believes one description of the format. Calls and results, by the call's id. */
+/** How a client reads lines if it relies on one description of the format. Calls and results by call id. */
 type Naive = (line: Readonly<Record<string, unknown>>) => readonly string[];
 
 const naiveClients: Readonly<Record<string, Naive>> = {
@@ -41,13 +41,13 @@ describe("the vocabularies of a run", () => {
     expect(ofSdk).toEqual(ofSdk.map(() => told));
   });
 
-  it.each(Object.entries(runs))("tells each thing once when %s comes in copies", async (_, lines) => {
+  it.each(Object.entries(runs))("reports everything once if %s is repeated", async (_, lines) => {
     const doubled = lines.flatMap((line) => ("id" in line || "toolUseId" in line ? [line, line] : [line]));
     expect(doubled.length).toBeGreaterThan(lines.length);
     expect(await read(...doubled)).toEqual(expectedEvents);
   });
 
-  it("tells a call once that comes in two vocabularies", async () => {
+  it("reports a call in two vocabularies once", async () => {
     const events = await read(
       { type: "tool_call", id: "c1", messageId: "m1", toolName: "LS", parameters: {} },
       { type: "tool_result", id: "c1", toolId: "LS", isError: false, value: "x" },
@@ -57,13 +57,13 @@ describe("the vocabularies of a run", () => {
     expect(events.map(({ type }) => type)).toEqual(["tool_call", "tool_result"]);
   });
 
-  it("tells a message again when it was changed", async () => {
+  it("reports a changed message again", async () => {
     const message = { type: "message", role: "assistant", id: "m1" };
     const events = await read({ ...message, text: "a" }, { ...message, text: "ab" }, { ...message, text: "ab" });
     expect(events.map((event) => event.type === "message" && event.text)).toEqual(["a", "ab"]);
   });
 
-  it("takes an id that another message uses again for another call", async () => {
+  it("treats an id reused by another message as another call", async () => {
     const round = (messageId: string) => [
       { type: "tool_call", id: "call_0", messageId, toolId: "LS", toolName: "LS", parameters: {} },
       { type: "tool_result", id: "call_0", messageId: `${messageId}r`, toolId: "LS", isError: false, value: messageId },
@@ -78,7 +78,7 @@ describe("the vocabularies of a run", () => {
   });
 });
 
-describe("whose result it is", () => {
+describe("a result's call", () => {
   const matched = async (...lines: readonly object[]) =>
     (await read(...lines)).flatMap((event): unknown[] => {
       if (event.type === "tool_call") return [[event.id, event.input]];
@@ -87,7 +87,7 @@ describe("whose result it is", () => {
   const call = (fields: object) => ({ type: "tool_call", ...fields });
   const result = (fields: object) => ({ type: "tool_return", ...fields });
 
-  it("goes by order among calls of one tool that have no ids", async () => {
+  it("is found by order among calls of one tool without ids", async () => {
     expect(
       await matched(
         call({ toolName: "Read", toolId: "read-cli", parameters: { n: 1 } }),
@@ -109,7 +109,7 @@ describe("whose result it is", () => {
     ]);
   });
 
-  it("goes by name when the call had no id and the result has its own", async () => {
+  it("is found by name if the call had no id and the result has its own", async () => {
     expect(
       await matched(
         call({ toolName: "Read", parameters: {} }),
@@ -125,7 +125,7 @@ describe("whose result it is", () => {
     ]);
   });
 
-  it("is nobody's when its call was not seen, whatever other calls of the tool wait", async () => {
+  it("is none if it was not seen, whatever other calls of the tool are open", async () => {
     expect(
       await matched(
         call({ id: "c2", toolId: "Read", toolName: "Read", parameters: {} }),
@@ -139,7 +139,7 @@ describe("whose result it is", () => {
     ]);
   });
 
-  it("does not make a copy of the call that comes behind it", async () => {
+  it("is not doubled by a late copy", async () => {
     expect(
       await matched(result({ id: "c1", value: "early" }), call({ id: "c1", toolName: "LS", parameters: { n: 1 } })),
     ).toEqual([
@@ -148,7 +148,7 @@ describe("whose result it is", () => {
     ]);
   });
 
-  it("knows a call's id in toolId, and ids that are numbers", async () => {
+  it("is never found by toolId; ids can be numbers", async () => {
     expect(
       await matched(
         call({ id: 1, toolName: "Read", input: '{"n":1}' }),
@@ -216,12 +216,12 @@ describe("the end of a run", () => {
   });
   const lastOf = async (...lines: readonly object[]) => (await read(...lines)).at(-1);
 
-  it("is not told when the output stops without a word", async () => {
+  it("is missing if the output just stops", async () => {
     expect(await lastOf(reply)).toMatchObject({ type: "message" });
     expect(await read()).toEqual([]);
   });
 
-  it("is a failure when the last word was an error of the run", async () => {
+  it("is a failure if the last line was an error of the run", async () => {
     expect(await read(reply, failed("agent_loop", "401 Bad key"), failed("cli", "Exec failed"))).toEqual([
       expect.objectContaining({ type: "message" }),
       { type: "error", error: { message: "401 Bad key" } },
@@ -233,7 +233,7 @@ describe("the end of a run", () => {
     );
   });
 
-  it("is a failure when only what is no part of the run came behind the error", async () => {
+  it("is a failure if only lines outside the run followed the error", async () => {
     const text = `${textOfLines([failed("cli", "No key")])}Error during execution\n${textOfLines([{ type: "new" }])}`;
     expect((await eventsOf(text)).map(({ type }) => type)).toEqual(["error", "other", "other", "end"]);
     const nothing = { type: "message", role: "assistant", id: "m2" };
@@ -245,12 +245,12 @@ describe("the end of a run", () => {
     ]);
   });
 
-  it("is not told for an error that the run went on after, or that is not about the run", async () => {
+  it("is missing for an error that the run continued after, or that does not concern the run", async () => {
     expect(await lastOf(failed("agent_loop", "busy"), reply)).toMatchObject({ type: "message" });
     expect(await lastOf(reply, failed("mcp", "no server"))).toMatchObject({ type: "error" });
   });
 
-  it("is told once when the failed run has a completion", async () => {
+  it("comes once if the failed run has a completion", async () => {
     const completion = { type: "completion", finalText: "", numTurns: 1, durationMs: 2, session_id: "s1" };
     expect(await read(failed("cli", "gone"), { ...completion, isError: true, stopReason: "limit" })).toEqual([
       { type: "error", error: { message: "gone" } },
@@ -258,7 +258,7 @@ describe("the end of a run", () => {
     ]);
   });
 
-  it("is good when the completion does not say otherwise", async () => {
+  it("is a success unless the completion says otherwise", async () => {
     expect(await read(reply, { type: "completion" })).toEqual([
       expect.objectContaining({ type: "message" }),
       end({ text: "So far", sessionId: "s1" }),
@@ -287,7 +287,7 @@ describe("the end of a run", () => {
     expect(await read({ ...failure, result: "Enough." })).toEqual([end(limited)]);
   });
 
-  it("is told for each of several runs", async () => {
+  it("comes for each of several runs", async () => {
     const completion = { type: "completion", session_id: "s1" };
     expect(await read(reply, completion, { ...reply, id: "m2", text: "More" }, completion)).toMatchObject([
       { type: "message" },
@@ -303,8 +303,8 @@ describe("the end of a run", () => {
   });
 });
 
-describe("what is not understood", () => {
-  it("comes out as it came", async () => {
+describe("unknown content", () => {
+  it("is passed on unchanged", async () => {
     const lines = ["Warning: no colours", "[1]", '"text"', '{"type":"sparkle","x":[1]}', '{"x":1}', '{"type":7}', "{"];
     expect(await eventsOf(lines.join("\n"))).toEqual([
       { type: "other", name: "text", given: "Warning: no colours" },
@@ -328,19 +328,19 @@ describe("what is not understood", () => {
     expect(await read(line)).toEqual([{ type: "other", name: (line as { type: string }).type, given: line }]);
   });
 
-  it("does not keep a call from being told beside it", async () => {
+  it("does not hide a call beside it", async () => {
     expect(await read({ type: "message", role: "oracle", text: "a", toolUse: { id: "c1", name: "LS" } })).toMatchObject(
       [{ type: "other" }, { type: "tool_call", id: "c1", name: "LS", input: {} }],
     );
   });
 
-  it("is a line that is nested too deep to be written again", async () => {
+  it("is a line nested too deeply to be written again", async () => {
     const line = `{"type":"tool_result","id":"c1","value":${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
     expect(await eventsOf(line)).toEqual([{ type: "other", name: "text", given: line }]);
   });
 });
 
-it("gives a notice, and passes on one that says nothing as it came", async () => {
+it("is not a notice, but one without content is passed on unchanged", async () => {
   const notice = { type: "notice", level: "info", message: "Look out.", session_id: "s" };
   const empty = { type: "notice", level: "info" };
   expect(await read(notice, empty)).toEqual([

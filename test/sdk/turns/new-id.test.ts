@@ -5,17 +5,17 @@ import { createFakeBackend } from "../fake-backend.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-test("a new id is a random UUID, another one each time", () => {
+test("a new id is a unique random UUID", () => {
   const ids = Array.from({ length: 1000 }, newId);
   expect(ids.filter((id) => !uuid.test(id))).toEqual([]);
   expect(new Set(ids).size).toBe(ids.length);
-  // Every place that may vary does.
+  // All variable positions vary.
   const varying = Array.from({ length: 36 }, (_, at) => new Set(ids.map((id) => id[at])).size);
   const fixed = new Map([8, 13, 14, 18, 23].map((at) => [at, 1])).set(19, 4);
   expect(varying).toEqual(varying.map((_, at) => fixed.get(at) ?? 16));
 });
 
-test("prompts have one where `crypto.randomUUID` is not there, as in a page that was loaded over plain http", async () => {
+test("works without `crypto.randomUUID`, as in a page loaded over plain http", async () => {
   const own = Object.getOwnPropertyDescriptor(crypto, "randomUUID");
   Object.defineProperty(crypto, "randomUUID", { value: undefined, configurable: true });
   try {

@@ -16,7 +16,7 @@ import {
 } from "../fake-backend.ts";
 import { standOf } from "../naive-client.ts";
 
-/* One prompt after the other, given up or not. */
+/* One prompt after the other, abandoned or not. */
 
 async function open(options: CommonOptions = {}, answers?: Answers) {
   const backend = createFakeBackend(answers);
@@ -38,7 +38,7 @@ const ended = (turnId: string, text: string) => ({ status: "completed", reason: 
 const notRun = (turnId: string) => ({ status: "interrupted", reason: "interrupted", text: "", turnId });
 const reason = new Error("Enough.");
 
-describe("a prompt while a turn runs", () => {
+describe("a prompt during a turn", () => {
   it("is sent when that turn has ended, and each has its own end", async () => {
     const { backend, session, sent } = await open();
     const turns = ["a", "b", "c"].map((text) => session.send(text, { id: text }));
@@ -52,7 +52,7 @@ describe("a prompt while a turn runs", () => {
     await session.close();
   });
 
-  it("is refused if that was asked for", async () => {
+  it("is rejected if so configured", async () => {
     const { backend, session, sent } = await open({ whenBusy: "refuse" });
     const first = session.send("a", { id: "a" });
     const second = session.stream("b");
@@ -64,7 +64,7 @@ describe("a prompt while a turn runs", () => {
     await session.close();
   });
 
-  it("is sent after one that the backend did not take", async () => {
+  it("is sent after one that the backend rejected", async () => {
     const { "droid.add_user_message": _, ...others } = obliging;
     const { backend, session } = await open({}, others);
     const [first, second] = [session.send("a"), session.send("b", { id: "b" })];
@@ -78,7 +78,7 @@ describe("a prompt while a turn runs", () => {
     await session.close();
   });
 
-  it("waits for a turn that somebody else began", async () => {
+  it("waits for another client's turn", async () => {
     const backend = createFakeBackend({
       ...obliging,
       "droid.load_session": () => ({ session: { messages: [] }, isAgentLoopInProgress: true }),
@@ -95,7 +95,7 @@ describe("a prompt while a turn runs", () => {
     await session.close();
   });
 
-  it("can be taken back without a word to the backend, or to what the running turn has asked", async () => {
+  it("can be withdrawn without affecting the backend or the running turn's questions", async () => {
     const asked: AbortSignal[] = [];
     let allow = (_: string): void => {};
     const { backend, session, sent } = await open({
@@ -129,8 +129,8 @@ describe("a prompt while a turn runs", () => {
   });
 });
 
-describe("a turn that is not wanted any more", () => {
-  it("is not begun when its signal was aborted before", async () => {
+describe("an unwanted turn", () => {
+  it("does not begin if its signal was already aborted", async () => {
     const { session, sent } = await open();
     expect(await failureOf(session.send("a", { signal: AbortSignal.abort(reason) }))).toBe(reason);
     await settled();
@@ -138,7 +138,7 @@ describe("a turn that is not wanted any more", () => {
     await session.close();
   });
 
-  it("is rejected at once when its signal is aborted; the next waits until the backend has ended it", async () => {
+  it("is rejected at once when its signal aborts; the next waits until the backend has ended it", async () => {
     const { backend, session, sent } = await open();
     const controller = new AbortController();
     const first = session.stream("a", { signal: controller.signal });
@@ -157,7 +157,7 @@ describe("a turn that is not wanted any more", () => {
     await session.close();
   });
 
-  it("is left alone when its signal is aborted after its end", async () => {
+  it("ignores its signal after its end", async () => {
     const { backend, session, sent } = await open();
     const controller = new AbortController();
     const turn = session.stream("a", { id: "a", signal: controller.signal });
@@ -170,7 +170,7 @@ describe("a turn that is not wanted any more", () => {
     await session.close();
   });
 
-  it("is interrupted by leaving the loop; its result comes all the same", async () => {
+  it("is interrupted by leaving the loop, and still has a result", async () => {
     const { backend, session, sent } = await open();
     const turn = session.stream("a", { id: "a" });
     await backend.next("droid.add_user_message");
@@ -184,7 +184,7 @@ describe("a turn that is not wanted any more", () => {
     await session.close();
   });
 
-  it("is interrupted with all that wait behind it", async () => {
+  it("is interrupted with all prompts behind it", async () => {
     const { backend, session, sent } = await open();
     const [first, second] = [session.send("a", { id: "a" }), session.send("b", { id: "b" })];
     await backend.next("droid.add_user_message");
@@ -198,7 +198,7 @@ describe("a turn that is not wanted any more", () => {
     await session.close();
   });
 
-  it("is interrupted while another request waits for its answer", async () => {
+  it("is interrupted while another request waits for its response", async () => {
     const { backend, session } = await open();
     const turn = session.send("a", { id: "a" });
     await backend.next("droid.add_user_message");
@@ -221,7 +221,7 @@ describe("a turn that is not wanted any more", () => {
     for (const turn of [...turns, session.send("c")]) expect(await failureOf(turn)).toBeInstanceOf(ClosedError);
   });
 
-  it("is closed with its session when it was alone in it", async () => {
+  it("is closed with its session if it was alone in it", async () => {
     const backend = createFakeBackend();
     const turn = query("a", { connect: backend.connect });
     const events: TurnEvent[] = [];
@@ -239,7 +239,7 @@ describe("a turn that is not wanted any more", () => {
 });
 
 describe("a backend that does not begin", () => {
-  it("is given up, and a late beginning does not hurt the next turn", async () => {
+  it("is abandoned, and a late start does not affect the next turn", async () => {
     const { backend, session } = await open({ timeouts: { begin: 300, grace: 20 } });
     expect(await failureOf(session.send("a"))).toEqual(new TimeoutError("The backend began nothing within 300 ms."));
     const second = session.send("b", { id: "b" });
@@ -252,7 +252,7 @@ describe("a backend that does not begin", () => {
     await session.close();
   });
 
-  it("is listened to if it works without accepting the prompt", async () => {
+  it("is followed if it works without accepting the prompt", async () => {
     const { "droid.add_user_message": _, ...others } = obliging;
     const { backend, session } = await open({ timeouts: { request: 20, grace: 20 } }, others);
     const turn = session.send("a", { id: "a" });

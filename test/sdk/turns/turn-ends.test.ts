@@ -58,7 +58,7 @@ const permission = {
 
 const failure = { type: "error", message: "500" };
 
-/** The first prompt of a session: what it is told, and how it ends. */
+/** A session's first prompt: its events, and how it ends. */
 const ends: Readonly<Record<string, readonly [readonly object[], TurnResult]>> = {
   "with idle": [[busy, says("m", "Hello"), idle], done],
   "with its agent_turn_completed, before idle": [[busy, says("m", "Hello"), completed("t-1")], { ...done, usage }],
@@ -149,7 +149,7 @@ describe("a turn ends", () => {
     await session.close();
   });
 
-  it("with idle each time, even if the backend never says that it is busy", async () => {
+  it("with idle each time, even if the backend never reports busy", async () => {
     const { backend, prompt, session } = await open();
     for (const id of ["t-1", "t-2", "t-3"]) {
       const turn = await prompt(id);
@@ -159,7 +159,7 @@ describe("a turn ends", () => {
     await session.close();
   });
 
-  it("with its own idle, not with the copies of the one before", async () => {
+  it("with its own idle, not with copies of the previous one", async () => {
     const { backend, prompt, session } = await open();
     const first = await prompt("t-1");
     backend.notify(busy, busy, says("m-1", "Hello"), idle);
@@ -170,7 +170,7 @@ describe("a turn ends", () => {
     await session.close();
   });
 
-  it("with its own agent_turn_completed, not with that of the one before", async () => {
+  it("with its own agent_turn_completed, not with the previous one's", async () => {
     const { backend, prompt, session } = await open();
     const first = await prompt("t-1");
     backend.notify(busy, says("m-1", "Hello"), idle);
@@ -181,7 +181,7 @@ describe("a turn ends", () => {
     await session.close();
   });
 
-  it("when the backend goes on after a no, not before", async () => {
+  it("when the backend continues after a no, not before", async () => {
     const { backend, prompt, session } = await open();
     const turn = await prompt("t-1");
     backend.notify(busy, message("m-1", "assistant", toolUse));
@@ -201,7 +201,7 @@ describe("a turn ends", () => {
     await session.close();
   });
 
-  it("as refused when a no was the last word", async () => {
+  it("as refused if a no was the last event", async () => {
     const { backend, prompt, session } = await open();
     const turn = await prompt("t-1");
     backend.notify(busy, message("m-1", "assistant", toolUse));
@@ -213,8 +213,8 @@ describe("a turn ends", () => {
   });
 });
 
-describe("the last message is waited for", () => {
-  it("not at all with a grace of 0", async () => {
+describe("the wait for the last message", () => {
+  it("is skipped with a grace of 0", async () => {
     const { backend, prompt, session } = await open({ timeouts: { grace: 0 } });
     const turn = await prompt("t-1");
     backend.notify(busy, delta("m", "Hello"), idle);
@@ -222,7 +222,7 @@ describe("the last message is waited for", () => {
     await session.close();
   });
 
-  it("for ever with a grace of Infinity", async () => {
+  it("is endless with a grace of Infinity", async () => {
     const { backend, prompt, session } = await open({ timeouts: { grace: Number.POSITIVE_INFINITY } });
     const turn = await prompt("t-1");
     backend.notify(busy, delta("m", "Hel"), idle);
@@ -244,7 +244,7 @@ const piecesOf = (events: readonly TurnEvent[], id: string): string => {
 };
 
 describe("a message that comes after its turn", () => {
-  it("is told to who listens to the session, and is not the next turn's", async () => {
+  it("is reported to the session's listeners, and is not the next turn's", async () => {
     const { backend, prompt, session, all } = await open();
     const first = await prompt("t-1");
     backend.notify(busy, delta("m-1", "Hel"));
@@ -275,7 +275,7 @@ describe("a message that comes after its turn", () => {
   });
 });
 
-describe("what is told of a turn", () => {
+describe("a turn's events", () => {
   it.each<readonly [string, readonly object[]]>([
     ["pieces that begin again", [delta("m", "Hel"), delta("m", "H"), delta("m", "ello"), says("m", "Hello")]],
     ["pieces that stop early", [delta("m", "Hel"), says("m", "Hello")]],
@@ -284,7 +284,7 @@ describe("what is told of a turn", () => {
     ["a message that changes", [delta("m", "Hel"), says("m", "Help"), says("m", "Hello")]],
     ["a message that becomes longer", [says("m", "Hel"), says("m", "Hello")]],
     ["other pieces", [delta("m", "Bye"), says("m", "Hello")]],
-  ])("has the text of the message in its pieces: %s", async (_, notices) => {
+  ])("have the message's text in its deltas: %s", async (_, notices) => {
     const { backend, prompt, session } = await open();
     const turn = await prompt("t-1");
     backend.notify(busy, ...notices, idle);
@@ -298,7 +298,7 @@ describe("what is told of a turn", () => {
       event.type === "tool_call" || event.type === "tool_result" ? [`${event.type} ${event.id}`] : [],
     );
 
-  it("has each call once, also when it is asked about before its message comes, or its message comes last", async () => {
+  it("have each call once, even if it is asked about before its message, or its message comes last", async () => {
     const { backend, prompt, session } = await open();
     const turn = await prompt("t-1");
     backend.notify(busy);
@@ -311,7 +311,7 @@ describe("what is told of a turn", () => {
     await session.close();
   });
 
-  it("has a call again when a later message uses its id again", async () => {
+  it("have a call again if a later message reuses its id", async () => {
     const { backend, prompt, session } = await open();
     const turn = await prompt("t-1");
     const announced = { type: "tool_call", toolUse };
@@ -325,7 +325,7 @@ describe("what is told of a turn", () => {
     await session.close();
   });
 
-  it("has a call that is only announced and answered", async () => {
+  it("have a call that is only announced and answered", async () => {
     const { backend, prompt, session } = await open();
     const turn = await prompt("t-1");
     backend.notify(busy, { type: "tool_call", toolUse }, result, says("m", "Hello"), idle);
@@ -334,7 +334,7 @@ describe("what is told of a turn", () => {
     await session.close();
   });
 
-  it("has what nobody knows as it came, and unknown fields do no harm", async () => {
+  it("have unknown events unchanged, and ignore unknown fields", async () => {
     const { backend, prompt, session } = await open();
     const turn = await prompt("t-1");
     const strange = { type: "news", list: [1] };
@@ -349,7 +349,7 @@ describe("what is told of a turn", () => {
     await session.close();
   });
 
-  it("may have the usage of the turn before, which is the session's", async () => {
+  it("can have the previous turn's usage, which is the session's", async () => {
     const { backend, prompt, session } = await open();
     const first = await prompt("t-1");
     backend.notify(busy, says("m-1", "Hello"), idle);

@@ -5,7 +5,7 @@ const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, thinking: 0 };
 const ended = { seq: 9, at: 5, turnId: "t1", type: "turn.ended", reason: "interrupted", usage, durationMs: 3 };
 const oldFailure = { code: "interrupted", message: "The process that ran this turn ended." };
 
-it("a turn that ended with its process has that as its cause, though its record says so in words alone", () => {
+it("adds the cause to a turn that ended with its process, which older records state only in words", () => {
   const line = JSON.stringify({ ...ended, failure: oldFailure });
   expect(decodeRecord(line, "s1")).toEqual({
     kind: "event",
@@ -18,6 +18,6 @@ it.each([
   ["another reason", { ...ended, reason: "failed", failure: oldFailure }],
   ["no failure", ended],
   ["a cause", { ...ended, failure: { code: "interrupted", message: "Reworded." }, cause: "process_ended" }],
-])("a turn's end with %s is as it is", (_, record) => {
+])("leaves a turn's end with %s unchanged", (_, record) => {
   expect(decodeRecord(JSON.stringify(record), "s1")).toEqual({ kind: "event", event: { ...record, sessionId: "s1" } });
 });

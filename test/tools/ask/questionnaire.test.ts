@@ -20,7 +20,7 @@ describe("parseQuestionnaire", () => {
     });
   });
 
-  it("is lenient: numbers, topics and options may be missing, tags may be unknown or in capitals", () => {
+  it("is lenient: numbers, topics and options are optional, and tags can be unknown or upper case", () => {
     const text =
       "Some words first\r\n[topic] lost\r\n  7) [QUESTION] Go on\r\nwith this?\r\n[hint] ignored\r\nignored too\r\n[option]\r\n\r\n[Question]\r\nSure?\r\n[option] Yes\r\n[option] Yes";
     expect(parseQuestionnaire(text)).toEqual({
@@ -32,7 +32,7 @@ describe("parseQuestionnaire", () => {
     });
   });
 
-  it("says in which line what is wrong", () => {
+  it("reports the line of a fault", () => {
     const questions = (count: number) => "[question] q\n".repeat(count);
     const options = (count: number) => Array.from({ length: count }, (_, index) => `[option] ${index}\n`).join("");
     expect([
@@ -54,7 +54,7 @@ describe("parseQuestionnaire", () => {
     expect(parseQuestionnaire(`[question] q\n${options(20)}`).ok).toBe(true);
   });
 
-  it("never throws, and what it returns can be asked", () => {
+  it("never throws, and returns only questions that can be asked", () => {
     const piece = fc.constantFrom("[question]", "[option]", "[topic]", "1. ", "\n", "\r", " ", "[", "]", "x", "\u2028");
     const text = fc.oneof(
       fc.string({ unit: "binary" }),

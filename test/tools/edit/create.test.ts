@@ -10,7 +10,7 @@ const preview = (given: unknown, context: ReturnType<typeof createContext>) =>
   createTool.preview?.(createTool.input.parse(given), context);
 
 describe("Create", () => {
-  it("makes the file and its parents, and remembers the version it wrote", async () => {
+  it("creates the file and its parents, and remembers the version it wrote", async () => {
     const host = createMemoryHost({ "/project/x": "" });
     const context = createContext(host);
     expect(await call(createTool, { file_path: "new/deep/a.txt", content: "hello $& \n" }, context)).toEqual({
@@ -34,7 +34,7 @@ describe("Create", () => {
     expect([host.text("/project/a.txt"), host.text("/project/empty")]).toEqual(["", "newer"]);
   });
 
-  it("does not replace what was not read, or has changed since", async () => {
+  it("does not replace an unread or changed file", async () => {
     const large = "x".repeat(10 * 1024 * 1024 + 1);
     const host = createMemoryHost({ "/project/a": "old", "/project/b": "old", "/project/large": large });
     const context = createContext(host);
@@ -66,7 +66,7 @@ describe("Create", () => {
     expect((await call(createTool, { file_path: "a", content: "text" }, context)).status).toBe("ok");
   });
 
-  it("fails with words where no file can be", async () => {
+  it("fails with a message where no file can be", async () => {
     const host = createMemoryHost({ "/project/d/x": "", "/project/f": "" }, { others: ["/project/pipe"] });
     const context = createContext(host);
     const results = [];

@@ -15,7 +15,7 @@ interface Change {
   readonly change_all?: boolean;
 }
 
-/** Edits a file that holds `content` and has been read. */
+/** Edits a file with `content` that has been read. */
 async function edit(content: string | Uint8Array, change: Change) {
   const host = createMemoryHost({ "/project/f.txt": content });
   const context = createContext(host);
@@ -45,7 +45,7 @@ describe("Edit", () => {
     );
   });
 
-  it("gives the model a bounded part of a long change", async () => {
+  it("gives the model a limited part of a long change", async () => {
     const long = `${"x".repeat(500)}\n`;
     const { forModel = "" } = await edit(`${long}a\n${long}`, { old_str: "a\n", new_str: `${"b".repeat(900)}\n` });
     expect(forModel.split("\n").slice(1)).toEqual([
@@ -91,7 +91,7 @@ describe("Edit", () => {
     expect((await edit("aXbX", { old_str: "X", new_str: "$&", change_all: true })).after).toBe("a$&b$&");
   });
 
-  it("wants one place, or change_all", async () => {
+  it("requires a unique place, or change_all", async () => {
     expect(await edit("x = 1\ny = x\n", { old_str: "x", new_str: "z" })).toEqual({
       status: "failed",
       text: "Error: The text to replace occurs 2 times in the file. Give more of the lines around it so that it is unique, or set change_all to replace every one.",
@@ -104,7 +104,7 @@ describe("Edit", () => {
     );
   });
 
-  it("says that a text was not found, and shows the nearest place", async () => {
+  it("reports a missing text, and shows the nearest place", async () => {
     const found = async (content: string, old_str: string) => (await edit(content, { old_str, new_str: "new" })).text;
     const missing =
       "Error: The text to replace was not found in the file. It must match exactly, with every space and line break. Read the file again and copy it from there.";
@@ -156,7 +156,7 @@ describe("Edit", () => {
     ["spaces at the ends of lines", "a  \nb\t\nc\n", "a\nb", "d\ne", "d\ne\t\nc\n"],
     ["CRLF", "a\n b \r\nc\r\n", "b\nc", "d\ne", "a\n d\r\ne\r\n"],
     ["the numbers of Read", "a\nb\nc\n", "1→a\n2→b\n", "1→a\n2→x\n", "a\nx\nc\n"],
-  ])("finds the one place that differs in white space only: %s", async (_, before, old_str, new_str, after) => {
+  ])("finds the one place that differs only in white space: %s", async (_, before, old_str, new_str, after) => {
     const { forModel, ...result } = await edit(before, { old_str, new_str });
     expect(result).toMatchObject({ status: "ok", after });
     expect(forModel).toMatch(/^Edited .*\n(?:old_str was found at line \d+ with different|Line numbers in)/);
@@ -168,7 +168,7 @@ describe("Edit", () => {
     ["makes no difference", "\ta\n", "  a", "    a"],
     ["is indented in two ways", "a:\n  b\n    c\n", "a:\n b\n c", "a:\n b\n d"],
     ["is only numbers", "a\n", "1→", "2→"],
-  ])("leaves a text alone that %s", async (_, before, old_str, new_str) => {
+  ])("leaves a text unchanged that %s", async (_, before, old_str, new_str) => {
     expect(await edit(before, { old_str, new_str })).toMatchObject({ status: "failed", after: before });
   });
 
@@ -192,7 +192,7 @@ describe("Edit", () => {
     expect((await edit("a\nb\r\n", { old_str: "a", new_str: "x\ny" })).after).toBe("x\ny\nb\r\n");
   });
 
-  it("refuses what would change nothing or has nothing to look for", async () => {
+  it("rejects edits that change nothing or have nothing to find", async () => {
     expect([
       (await edit("a", { old_str: "a", new_str: "a" })).text,
       (await edit("a", { old_str: "", new_str: "b" })).text,
@@ -202,7 +202,7 @@ describe("Edit", () => {
     ]);
   });
 
-  it("refuses a file that was not read, has changed, is missing or is no text", async () => {
+  it("rejects a file that is unread, changed, missing or not text", async () => {
     const host = createMemoryHost(
       {
         "/project/f": "a",
@@ -236,7 +236,7 @@ describe("Edit", () => {
     expect(host.text("/project/f")).toBe("a and more");
   });
 
-  it("does not overwrite what somebody wrote while it was reading", async () => {
+  it("does not overwrite another program's change during the edit", async () => {
     const memory: MemoryHost = createMemoryHost({ "/project/f": "a" });
     const host: Host = {
       ...memory,
@@ -281,7 +281,7 @@ describe("Edit", () => {
     expect(content.replaceAll("😀", "").replaceAll("\u0001", "")).toBe("…");
   });
 
-  it("does not build a file beyond reason", async () => {
+  it("does not build an excessively large file", async () => {
     const { text, after } = await edit("a".repeat(5000), { old_str: "a", new_str: "b".repeat(5000), change_all: true });
     expect(text).toBe("Error: The edited file would be too large. Use Execute for such a change.");
     expect(after).toBe("a".repeat(5000));
@@ -310,7 +310,7 @@ describe("Edit", () => {
 describe("replaceText", () => {
   const word = fc.string({ unit: fc.constantFrom("a", "b", "\n", "\r\n", " ", "$"), maxLength: 12 });
 
-  it("changes the one place it was given and nothing else, or nothing", () => {
+  it("changes exactly the given place, or nothing", () => {
     fc.assert(
       fc.property(word, word, word, word, (before, wanted, after, substitute) => {
         fc.pre(wanted !== "");
@@ -324,7 +324,7 @@ describe("replaceText", () => {
     );
   });
 
-  it("leaves no lone line feed in a file that had none", () => {
+  it("leaves no lone line feed in a file without any", () => {
     fc.assert(
       fc.property(word, word, word, (content, wanted, substitute) => {
         fc.pre(wanted !== "");

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Diff, type DiffLine, diffLines } from "../../../src/tools/edit/line-diff.ts";
 
-/** What a diff makes of a text. */
+/** A diff as text. */
 function applied({ hunks }: Diff, before: string): string {
   const old = before.split("\n");
   const lines: string[] = [];
@@ -38,7 +38,7 @@ describe("of a large text", () => {
     ]);
   });
 
-  it("tells exactly what was done, wherever and however often", async () => {
+  it("matches the actual changes, wherever and however many", async () => {
     const edit = fc.record({
       at: fc.integer({ min: 0, max: 30_000 }),
       removed: fc.integer({ min: 0, max: 5 }),
@@ -57,7 +57,7 @@ describe("of a large text", () => {
     );
   });
 
-  it("takes what changed throughout as one, and shows the beginning of both sides", async () => {
+  it("treats a thoroughly changed text as one change, and shows the start of both sides", async () => {
     const before = "a\n".repeat(1_000_000);
     const diff = await diffLines(before, before.replaceAll("a", "b"));
     const lines = diff.hunks.flat();
@@ -79,7 +79,7 @@ describe("of a large text", () => {
   });
 });
 
-it("of a small text with very many changes shows each place", async () => {
+it("shows each place of a small text with very many changes", async () => {
   const before = numbered(3000).map((line, index) => (index % 20 === 10 ? `old ${line}` : line));
   const after = before.map((line, index) => (index % 5 === 0 ? line.replace("old", "new") : line)).join("\n");
   const diff = await diffLines(before.join("\n"), after);

@@ -12,7 +12,7 @@ async function executed(result: Partial<CommandResult>, input: object = {}) {
 }
 
 describe("Execute", () => {
-  it("returns the output as it came, and the exit code", async () => {
+  it("returns the raw output, and the exit code", async () => {
     expect(await executed({ head: "out\nerr\n" })).toEqual({
       status: "ok",
       text: "out\nerr\n\n\n[Process exited with code 0]",
@@ -23,7 +23,7 @@ describe("Execute", () => {
     });
   });
 
-  it("reports the exit code of a command that ran, and only of that", async () => {
+  it("reports the exit code only of a command that ran", async () => {
     const codeOf = async (end: CommandResult["end"]) => (await executed({ end })).exitCode;
     expect([
       await codeOf({ type: "exit", code: 0 }),
@@ -35,7 +35,7 @@ describe("Execute", () => {
     ]).toEqual([undefined, 1, 127, undefined, undefined, undefined]);
   });
 
-  it("begins with what went wrong when the command failed", async () => {
+  it("begins with the failure if the command failed", async () => {
     const failed = [
       await executed({ end: { type: "exit", code: 1 }, head: "ls: /x: No such file or directory\n" }),
       await executed({ end: { type: "exit", code: 3 } }),
@@ -56,7 +56,7 @@ describe("Execute", () => {
     );
   });
 
-  it("counts a timeout as a failure, with what was printed until then", async () => {
+  it("counts a timeout as a failure, with the output so far", async () => {
     expect(await executed({ end: { type: "timeout" }, head: "step 1\n" }, { timeout: 2 })).toEqual({
       status: "failed",
       text: "Error: Command timed out after 2 seconds. Consider increasing the timeout for long-running commands.\n\nPartial output before timeout:\nstep 1\n",
@@ -103,7 +103,7 @@ describe("Execute", () => {
     expect((await executed(cut)).forModel).toContain("[... 13401 lines skipped ...]");
   });
 
-  it("runs exactly the given command in the working directory, within bounds", async () => {
+  it("runs exactly the given command in the working directory, within limits", async () => {
     const host = createMemoryHost();
     const run = (input: object) => call(executeTool, input, createContext(host));
     await run({ command: " echo 'a  b' \n" });
@@ -128,7 +128,7 @@ describe("Execute", () => {
     ]);
   });
 
-  it("refuses a blank command and a senseless timeout, and runs nothing", async () => {
+  it("rejects a blank command and an invalid timeout, and runs nothing", async () => {
     const host = createMemoryHost();
     const run = (input: object) => call(executeTool, input, createContext(host));
     expect([await run({ command: "" }), await run({ command: " \n\t" })]).toEqual([
@@ -143,7 +143,7 @@ describe("Execute", () => {
     expect(host.commands).toEqual([]);
   });
 
-  it("tells the decision the command, the model's word if it gave one, and whether it outlives the call", async () => {
+  it("passes the command, the model's estimate, and whether it outlives the call, to the decision", async () => {
     const scope = createContext(createMemoryHost());
     const access = (input: object) => executeTool.access(executeTool.input.parse(input), scope);
     expect([
@@ -177,7 +177,7 @@ describe("Execute", () => {
     expect(context.shown).toEqual(["two\nthree", `${"😀".repeat(999)}x`]);
   });
 
-  it("is interrupted with what it had printed", async () => {
+  it("is interrupted with its output so far", async () => {
     const abort = new AbortController();
     const host = createMemoryHost({}, { onCommand: () => new Promise(() => abort.abort()) });
     expect(await call(executeTool, { command: "sleep 9" }, createContext(host, { signal: abort.signal }))).toEqual({
@@ -208,7 +208,7 @@ describe("Execute", () => {
     ]);
   });
 
-  it("turns a command that cannot be started into a result", async () => {
+  it("reports a command that cannot start as a result", async () => {
     const host = createMemoryHost();
     const broken = { ...host, outputPath: () => Promise.reject(new Error("ENOSPC: no space left on device")) };
     for (const fireAndForget of [true, false])

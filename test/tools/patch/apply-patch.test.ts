@@ -19,7 +19,7 @@ async function apply(files: Readonly<Record<string, string | Uint8Array>>, input
 }
 
 describe("ApplyPatch", () => {
-  it("makes, updates, moves and deletes files, and says so", async () => {
+  it("creates, updates, moves and deletes files, and reports it", async () => {
     const files = { "src/a.py": "import os\n\ndef f():\n    return 1\n", "b.txt": "b\n", "old.md": "one\ntwo\n" };
     const input = patch(
       "*** Add File: new/deep.txt",
@@ -76,7 +76,7 @@ describe("ApplyPatch", () => {
     expect(text).not.toContain("left out");
   });
 
-  it("moves a file as it is, and makes an empty one", async () => {
+  it("moves a file unchanged, and creates an empty one", async () => {
     const input = patch("*** Update File: a", "*** Move to: b", "*** Add File: c");
     const { after, text } = await apply({ a: "x\r\ny" }, input);
     expect({ after, text }).toEqual({
@@ -85,7 +85,7 @@ describe("ApplyPatch", () => {
     });
   });
 
-  it("takes absolute paths and paths through links, and needs no Read before", async () => {
+  it("accepts absolute paths and paths through links, and needs no Read before", async () => {
     const host = createMemoryHost({ "/elsewhere/a": "1\n" }, { links: { "/project/out": "/elsewhere" } });
     const context = createContext(host);
     const input = patch("*** Update File: out/a", "-1", "+2", "*** Update File: /elsewhere/a", "-2", "+3");
@@ -122,7 +122,7 @@ describe("ApplyPatch", () => {
     expect(edited.status).toBe("ok");
   });
 
-  it("bounds its report", async () => {
+  it("limits its report", async () => {
     const names = Array.from({ length: 40 }, (_, index) => `f${index}`);
     const text = Array.from({ length: 100 }, (_, index) => `line ${index} "quoted"\n`).join("");
     const input = patch(
@@ -141,7 +141,7 @@ describe("ApplyPatch", () => {
   });
 });
 
-it("leaves changed lines of large files out of its report", async () => {
+it("omits changed lines of large files from its report", async () => {
   const text = `${"x".repeat(6_000_000)}\na\n`;
   const input = patch("*** Update File: a", "-a", "+b", "*** Update File: b", "-a", "+b");
   const output = await apply({ a: text, b: text }, input);
@@ -183,7 +183,7 @@ describe("the sections of one patch", () => {
     expect(await apply(files, patch(...sections))).toMatchObject({ status: "ok", after });
   });
 
-  it("are listed with what they come to", async () => {
+  it("are listed with their result", async () => {
     const input = patch(
       ...["*** Update File: a", "*** Move to: b", "*** Update File: b", "*** Move to: c"],
       ...["*** Add File: n", "+n", "*** Update File: n", "-n", "+m"],
@@ -206,7 +206,7 @@ describe("the sections of one patch", () => {
     );
   });
 
-  it("are listed as deleted when what was moved is deleted", async () => {
+  it("are listed as deleted if a moved file is deleted", async () => {
     const input = patch("*** Delete File: b", "*** Update File: a", "*** Move to: b", "*** Delete File: b");
     expect(await apply({ a: "1\n", b: "2\n" }, input)).toEqual({
       status: "ok",
@@ -277,7 +277,7 @@ describe("the sections of one patch", () => {
     expect(await contents(host)).toEqual(before);
   });
 
-  it("that read too much together fail", async () => {
+  it("that read too much in total fail", async () => {
     const names = ["a", "b", "c", "d"];
     const files = Object.fromEntries(names.map((name) => [name, Buffer.alloc(9 * 1024 * 1024, "x")]));
     const { status, text } = await apply(files, patch(...names.map((name) => `*** Delete File: ${name}`)));
@@ -288,7 +288,7 @@ describe("the sections of one patch", () => {
   });
 });
 
-it("writes a program with the mode that it had where it cannot be moved as it is", async () => {
+it("copies a program with its mode if it cannot be renamed", async () => {
   const host = createMemoryHost({ "/project/run.sh": "echo\n" });
   const written: unknown[] = [];
   const files: Files = {

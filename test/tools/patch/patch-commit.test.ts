@@ -6,14 +6,14 @@ import { createMemoryHost, type MemoryHost } from "../../fakes/memory-host.ts";
 import { call, createContext } from "../call.ts";
 import { contents, patch } from "../patch-support.ts";
 
-describe("a write that fails in the middle", () => {
+describe("a write that fails midway", () => {
   const files = { "/project/a": "1\n", "/project/b": "2\n", "/project/c": "3\n", "/project/d": "4\n" };
   const input = patch(
     ...["*** Delete File: d", "*** Update File: a", "-1", "+one", "*** Add File: n/n", "+n"],
     ...["*** Update File: b", "-2", "+two", "*** Delete File: c"],
   );
 
-  /** Runs the patch on a host whose files behave as `change` says, and tells how it ends. */
+  /** Runs the patch on a host whose files behave as in `change`, and returns the outcome. */
   async function run(change: (host: MemoryHost) => Partial<Files>) {
     const host = createMemoryHost(files);
     const context = createContext({ ...host, files: { ...host.files, ...change(host) } });
@@ -28,7 +28,7 @@ describe("a write that fails in the middle", () => {
   }
   const before = { a: "1\n", b: "2\n", c: "3\n", d: "4\n" };
 
-  /** Fails when a path is written or removed for the first time. */
+  /** Fails when a path is first written or removed. */
   const failingOnce = (host: MemoryHost, path: string): Partial<Files> => {
     let isFirst = true;
     const fail = (at: string) => {
@@ -56,7 +56,7 @@ describe("a write that fails in the middle", () => {
     ["b", `Cannot write b: ENOSPC: no space left on device. ${back} ${folders}`],
     ["d", `Cannot remove d: ENOSPC: no space left on device. ${back} ${folders}`],
     ["c", `Cannot remove c: ENOSPC: no space left on device. ${back} ${folders}`],
-  ])("puts back what was changed before: %s", async (name, words) => {
+  ])("undoes earlier changes: %s", async (name, words) => {
     expect(await run((host) => failingOnce(host, `/project/${name}`))).toEqual({
       status: "failed",
       text: `Error: ${words}`,
@@ -64,7 +64,7 @@ describe("a write that fails in the middle", () => {
     });
   });
 
-  it("says what could not be put back", async () => {
+  it("reports what could not be undone", async () => {
     const output = await run((host) => ({
       async write(path, text) {
         if (path === "/project/b" || text === "1\n") throw new Error("EROFS: read-only file system");
@@ -78,7 +78,7 @@ describe("a write that fails in the middle", () => {
     });
   });
 
-  it("leaves alone what somebody else has changed since", async () => {
+  it("leaves another program's later change alone", async () => {
     const output = await run((host) => ({
       async write(path, text) {
         if (path !== "/project/b") return host.files.write(path, text);
@@ -93,7 +93,7 @@ describe("a write that fails in the middle", () => {
     });
   });
 
-  it("is also one by which somebody else's change would be lost", async () => {
+  it("includes one that would overwrite another program's change", async () => {
     const changing = (path: string, at: string) =>
       run((host) => ({
         async write(written, text) {
@@ -114,7 +114,7 @@ describe("a write that fails in the middle", () => {
     });
   });
 
-  it("is not begun when the call was stopped", async () => {
+  it("does not begin if the call was stopped", async () => {
     const host = createMemoryHost(files);
     const context = createContext(host, { signal: AbortSignal.abort() });
     expect(await call(applyPatchTool, { input }, context)).toEqual({

@@ -19,7 +19,7 @@ const smaller =
   "Make it smaller with Execute (with ImageMagick: magick IN -resize 1600x1600 OUT.jpg) and Read the result.";
 
 describe("Read of an image", () => {
-  it("shows the four kinds by their bytes, whatever the file is called", async () => {
+  it("shows the four types by their bytes, whatever the file is called", async () => {
     const files = [
       [pngOf(31, 17), "PNG", "image/png", "31 x 17"],
       [jpegOf(640, 480), "JPEG", "image/jpeg", "640 x 480"],
@@ -38,7 +38,7 @@ describe("Read of an image", () => {
     }
   });
 
-  it("notices an image that is cut short anywhere", async () => {
+  it("detects an image that is truncated anywhere", async () => {
     const whole = [pngOf(31, 17), jpegOf(640, 480), gifOf(300, 2), webpOf(extended(70, 80), lossy(70, 80))];
     for (const bytes of whole) {
       const statuses = new Set<string>();
@@ -53,7 +53,7 @@ describe("Read of an image", () => {
     expect(await read(jpegOf(9, 9).subarray(0, -1))).toEqual(cannotBeShown("JPEG", "it is truncated"));
   });
 
-  it("goes through as many parts as fit into a file", async () => {
+  it("walks through as many parts as fit into a file", async () => {
     const most = 3.75 * 1024 * 1024 - 1024;
     const fill = (part: string) => Buffer.alloc(most - (most % part.length), part, "latin1");
     const png = pngOf(31, 17);
@@ -71,7 +71,7 @@ describe("Read of an image", () => {
     expect((await read(longer)).status).toBe("ok");
   });
 
-  it("notices an image whose parts do not fit together", async () => {
+  it("detects an image whose parts do not fit together", async () => {
     const flipped = (bytes: Buffer, at: number) => Buffer.from(bytes).fill((bytes[at] ?? 0) ^ 0x40, at, at + 1);
     const noPixels = Buffer.concat([pngOf(3, 3).subarray(0, 33), pngOf(3, 3).subarray(-12)]);
     expect([
@@ -99,7 +99,7 @@ describe("Read of an image", () => {
     ]);
   });
 
-  it("takes what the strictest provider takes, and says how to make a larger one smaller", async () => {
+  it("accepts the strictest provider's limit, and says how to shrink a larger one", async () => {
     const most = (5 * 1024 * 1024 * 3) / 4;
     const rest = most - pngOf(50, 50).length - 12;
     const largest = await read(pngOf(50, 50, Buffer.alloc(rest)));
@@ -118,7 +118,7 @@ describe("Read of an image", () => {
     ]);
   });
 
-  it("says how to convert other kinds", async () => {
+  it("says how to convert other types", async () => {
     const kinds: readonly (readonly [string, string])[] = [
       ["BMP", "BM\x46\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0"],
       ["TIFF", "II*\0\x08\0\0\0"],
@@ -137,7 +137,7 @@ describe("Read of an image", () => {
       });
   });
 
-  it("takes no other file for an image that begins as one", async () => {
+  it("does not mistake another file for an image because of its first bytes", async () => {
     expect([await read(Buffer.from("RIFF\x24\0\0\0WAVEfmt ", "latin1")), await read(Buffer.from("GIF80\0"))]).toEqual(
       [1, 2].map(() => ({
         status: "failed",
@@ -146,7 +146,7 @@ describe("Read of an image", () => {
     );
   });
 
-  it("reads an SVG, and text under the name of an image, as text", async () => {
+  it("reads an SVG, and text with an image's name, as text", async () => {
     for (const name of ["a.svg", "a.png"]) {
       const host = createMemoryHost({ [`/project/${name}`]: "<svg/>\n" });
       expect(await call(readTool, { file_path: name }, createContext(host))).toEqual({

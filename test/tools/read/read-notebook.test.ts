@@ -20,7 +20,7 @@ const header = (about: string) =>
   `[Notebook, ${about}: rendered, not the file's own text. Edit changes the raw JSON, which Grep and Execute show.]`;
 
 describe("Read of a notebook", () => {
-  it("renders cells and outputs in their order", async () => {
+  it("renders cells and outputs in order", async () => {
     const cells = [
       { cell_type: "markdown", source: ["# Title\n", "\n", "words"] },
       code("print(1)\n2", [
@@ -70,7 +70,7 @@ describe("Read of a notebook", () => {
     });
   });
 
-  it("shows of a progress bar its last state, and names what it cannot show", async () => {
+  it("shows a progress bar's last state, and names what it cannot show", async () => {
     const outputs = [
       { output_type: "stream", name: "stderr", text: "  0%\r 50%\r100%\r\ndone\n" },
       display({ "application/vnd.widget+json": { id: 1 }, "text/html": ["<table>"] }),
@@ -93,7 +93,7 @@ describe("Read of a notebook", () => {
     });
   });
 
-  it("brings along the images of the lines that it returns, up to four", async () => {
+  it("includes the images of the returned lines, up to four", async () => {
     const picture = (bytes: Buffer, type = "image/png") =>
       display({ [type]: `${bytes.toString("base64").replace(/.{40}/g, "$&\n")}\n`, "text/plain": "<Figure>" });
     const block = (bytes: Buffer, mediaType = "image/png") => ({
@@ -147,7 +147,7 @@ describe("Read of a notebook", () => {
     });
   });
 
-  it("renders no more cells and outputs than somebody could want, and says what is left out", async () => {
+  it("limits cells and outputs, and says what was omitted", async () => {
     const zeros = await read(`{"cells":[${"0,".repeat(999_999)}0]}`, { offset: 39_997 });
     expect(zeros).toEqual({
       status: "ok",
@@ -175,7 +175,7 @@ describe("Read of a notebook", () => {
     });
   });
 
-  it("shows the plain text of JSON that is all brackets, and counts none in its texts", async () => {
+  it("shows the plain text of JSON that is all brackets, without counting those in strings", async () => {
     const note = "\n[Not shown as a notebook: its JSON has more than 200000 parts.]";
     const lists = (count: number) => `{"cells":[${"[],".repeat(count - 1)}[]]}`;
     for (const content of [
@@ -190,7 +190,7 @@ describe("Read of a notebook", () => {
     expect(inText.text.split("\n")[1]).toBe("--- cell 1 of 1 (code, python) ---");
   });
 
-  it("cuts texts without end, and lists of names", async () => {
+  it("cuts endless texts, and lists of names", async () => {
     const stream = { output_type: "stream", text: "\n".repeat(3_000_000) };
     const many = display(Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`a/${index}`, 1])));
     const content = notebook([code("a\n".repeat(1_000_000), [stream, many])]);
@@ -215,7 +215,7 @@ describe("Read of a notebook", () => {
     });
   });
 
-  it("renders only what is asked for, and can be interrupted", async () => {
+  it("renders only what is requested, and can be interrupted", async () => {
     const { renderNotebook } = await import("../../../src/tools/read/notebook.ts");
     const picture = display({ "image/png": pngOf(1, 1).toString("base64") });
     const rendered = renderNotebook(notebook(Array.from({ length: 100 }, () => code("x", [picture]))));
@@ -253,7 +253,7 @@ describe("Read of a notebook", () => {
     });
   });
 
-  it("shows the plain text of what is no notebook, and why", async () => {
+  it("shows the plain text of anything else, with the reason", async () => {
     expect([
       await read('{"cells": [\n'),
       await read('{"worksheets": []}'),

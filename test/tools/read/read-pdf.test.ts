@@ -23,7 +23,7 @@ const cannotBeRead = (why: string) => ({
 });
 
 describe("Read of a PDF", () => {
-  it("gives the text of each page, packed or not", async () => {
+  it("returns the text of each page, compressed or not", async () => {
     const bytes = pagesPdf([
       packedStream(drawn("Hello (world)", "second line")),
       pdfStream(drawn("Page two, not packed")),
@@ -47,7 +47,7 @@ describe("Read of a PDF", () => {
     });
   });
 
-  it("gives the characters that a font's own table tells", async () => {
+  it("uses a font's own character map", async () => {
     const table = [
       "begincmap 1 begincodespacerange <0000> <FFFF> endcodespacerange",
       "2 beginbfchar <0001> <4F60> <0002> <597D> endbfchar endcmap",
@@ -66,7 +66,7 @@ describe("Read of a PDF", () => {
     });
   });
 
-  it("counts `offset` and `limit` in lines of the text, and reads no page that it need not", async () => {
+  it("counts `offset` and `limit` in lines of the text, and reads no unneeded page", async () => {
     const bytes = pagesPdf([
       packedStream(drawn("one", "two")),
       packedStream(drawn("three")),
@@ -100,7 +100,7 @@ describe("Read of a PDF", () => {
     );
   });
 
-  it("says when there is no text at all", async () => {
+  it("reports that there is no text", async () => {
     const bytes = pagesPdf([packedStream("0 0 9 9 re f"), packedStream("q Q")]);
     expect(await read(bytes)).toEqual({
       status: "ok",
@@ -114,7 +114,7 @@ describe("Read of a PDF", () => {
     });
   });
 
-  it("loads nothing from outside the file, and says when text is missing for it", async () => {
+  it("loads nothing from outside the file, and reports text missing because of that", async () => {
     const bytes = pagesPdf([packedStream("BT /F1 12 Tf 72 700 Td <c4e3bac3> Tj ET")], {
       font: "<< /Type /Font /Subtype /Type0 /BaseFont /STSong-Light /Encoding /GBK-EUC-H /DescendantFonts [6 0 R] >>",
       more: [
@@ -145,7 +145,7 @@ describe("Read of a PDF", () => {
     expect(reached).toEqual([]);
   });
 
-  it("says when a file is encrypted", async () => {
+  it("reports encryption", async () => {
     const secret = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
     const bytes = pdfOf(
       ["<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [] /Count 0 >>"],
@@ -157,7 +157,7 @@ describe("Read of a PDF", () => {
     });
   });
 
-  it("has words for what is broken", async () => {
+  it("has a message for each malformed file", async () => {
     const whole = pagesPdf([packedStream(drawn("some words"))]);
     expect(await read(Buffer.from("%PDF-1.7\nnothing of the kind"))).toEqual(cannotBeRead("Invalid PDF structure."));
     for (let length = 5; length < whole.length; length += 41) {
@@ -168,7 +168,7 @@ describe("Read of a PDF", () => {
     }
   });
 
-  it("unpacks what is packed more than once", async () => {
+  it("decompresses what is compressed repeatedly", async () => {
     const twice = deflateSync(deflateSync(drawn("packed twice")));
     const bytes = pagesPdf([pdfStream(twice, "/Filter [/FlateDecode /FlateDecode]")]);
     expect((await read(bytes)).text).toBe(`${header("1 page", bytes)}\n--- page 1 of 1 ---\npacked twice\n`);
@@ -179,7 +179,7 @@ describe("Read of a PDF", () => {
     const opened: PdfPart = { type: "opened", pages: 12 };
     const page: PdfPart = { type: "page", text: "some words", lacksTables: false };
 
-    /** What Read says when the host reads these parts, and whether it let go of the host's reader. */
+    /** Read's result if the host returns these parts, and whether it released the host's reader. */
     async function readParts(parts: readonly PdfPart[], input: object = {}) {
       let released = 0;
       async function* pdfPages(): AsyncGenerator<PdfPart> {
@@ -199,7 +199,7 @@ describe("Read of a PDF", () => {
       ["milliseconds", 30_000, "needs more than 30 seconds"],
       ["memoryBytes", 512 * 1024 * 1024, "needs more than 512 MB of memory"],
       ["textBytes", 64 * 1024 * 1024, "has more than 64 MB of text"],
-    ] as const)("gives the pages before its bound, and words: %s", async (bound, limit, words) => {
+    ] as const)("returns the pages before its limit, with a message: %s", async (bound, limit, words) => {
       const exceeded: PdfPart = { type: "exceeded", bound, limit };
       const note = `[The PDF ${words} and was not read to its end. It stopped at page 3 of 12. Execute with pdftotext may read more.]`;
       expect(await readParts([opened, page, page, exceeded])).toEqual({
@@ -221,7 +221,7 @@ describe("Read of a PDF", () => {
       expect([await readParts([exceeded]), await readParts([opened, exceeded])]).toEqual([nothing, nothing]);
     });
 
-    it("gives the pages before a broken one", async () => {
+    it("returns the pages before a malformed one", async () => {
       const broken: PdfPart = { type: "failed", encrypted: false, message: "no such font" };
       expect(await readParts([opened, page, broken])).toEqual({
         status: "ok",
@@ -233,7 +233,7 @@ describe("Read of a PDF", () => {
       ]);
     });
 
-    it("lets go of the reader when it has what was asked for", async () => {
+    it("releases the reader once it has what was requested", async () => {
       expect(await readParts([opened, page, page], { limit: 1 })).toEqual({
         status: "ok",
         text: `${header("12 pages", bytes)}\n--- page 1 of 12 ---\n\n[Lines 1-1. The text continues: Read it with offset 1 for the rest.]`,
@@ -241,7 +241,7 @@ describe("Read of a PDF", () => {
     });
   });
 
-  it("refuses a file of more than 50 MB without reading further", async () => {
+  it("rejects a file of more than 50 MB without reading further", async () => {
     const memory = createMemoryHost({ "/project/a.pdf": "" });
     let read = 0;
     const host: Host = {
@@ -262,7 +262,7 @@ describe("Read of a PDF", () => {
     expect(read).toBe(50 * 1024 * 1024 + 1);
   });
 
-  it("stops in the middle of a page when it is interrupted", async () => {
+  it("stops in the middle of a page if it is interrupted", async () => {
     const context = createContext(createMemoryHost({ "/project/a.pdf": endlessPdf() }), {
       signal: AbortSignal.timeout(50),
     });

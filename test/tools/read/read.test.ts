@@ -18,7 +18,7 @@ async function read(content: string | Uint8Array, input: object = {}) {
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `line ${index + 1}\n`).join("");
 
 describe("Read", () => {
-  it("returns a small file as it is and remembers its version", async () => {
+  it("returns a small file unchanged and remembers its version", async () => {
     const context = createContext(createMemoryHost({ "/project/src/a.ts": "one\r\ntwo\n\nfour" }));
     expect(await call(readTool, { file_path: "src/a.ts" }, context)).toEqual({
       status: "ok",
@@ -28,14 +28,14 @@ describe("Read", () => {
     expect([...context.seenFiles]).toEqual([["/project/src/a.ts", markOf("one\r\ntwo\n\nfour")]]);
   });
 
-  it("keeps a final newline, drops a byte order mark, and has words for an empty file", async () => {
+  it("keeps a final newline, drops a byte order mark, and has a message for an empty file", async () => {
     expect(await read("a\n")).toEqual({ status: "ok", text: "a\n" });
     expect(await read("\uFEFFa\n\uFEFFb")).toEqual({ status: "ok", text: "a\n\uFEFFb" });
     expect(await read("")).toEqual({ status: "ok", text: "[The file is empty.]" });
     expect(await read("\uFEFF")).toEqual({ status: "ok", text: "[The file is empty.]" });
   });
 
-  it("skips `offset` lines, returns `limit` lines and says how to go on", async () => {
+  it("skips `offset` lines, returns `limit` lines and says how to continue", async () => {
     expect(await read(numbered(5), { offset: 1, limit: 2 })).toEqual({
       status: "ok",
       text: "line 2\nline 3\n\n[Lines 2-3. The file continues: Read it with offset 3 for the rest.]",
@@ -62,7 +62,7 @@ describe("Read", () => {
     expect(jsonBytes(longest.forModel ?? "")).toBeLessThanOrEqual(modelOutputLimit);
   });
 
-  it("stops after 2,400 lines when no limit is given", async () => {
+  it("stops after 2,400 lines if no limit is given", async () => {
     const { text } = await read(numbered(3000));
     expect(text).toBe(`${numbered(2400)}\n[Lines 1-2400. The file continues: Read it with offset 2400 for the rest.]`);
   });
@@ -98,14 +98,14 @@ describe("Read", () => {
     });
   });
 
-  it("shows bytes that are not UTF-8 as such and says so", async () => {
+  it("marks bytes that are not UTF-8 and says so", async () => {
     expect(await read(Buffer.from("caf\xe9\n", "latin1"))).toEqual({
       status: "ok",
       text: "caf\uFFFD\n\n[Some bytes are not UTF-8 and are shown as \uFFFD.]",
     });
   });
 
-  it("reads UTF-16 that begins with a byte order mark, which Edit could not change", async () => {
+  it("reads UTF-16 with a byte order mark, which Edit cannot change", async () => {
     const little = Buffer.from("\uFEFFeins\r\nzwei 😀\n", "utf16le");
     const host = createMemoryHost({ "/project/le.txt": little, "/project/be.txt": Buffer.from(little).swap16() });
     const context = createContext(host);
@@ -123,7 +123,7 @@ describe("Read", () => {
     });
   });
 
-  it("reads long UTF-16 in pieces and loses nothing where they meet", async () => {
+  it("reads long UTF-16 in pieces without losing characters between them", async () => {
     const text = `x${"😀ä".repeat(500)}\n`.repeat(300);
     const odd = Buffer.from(`\uFEFF${text}`, "utf16le");
     const memory = createMemoryHost({ "/project/f": odd });
@@ -140,7 +140,7 @@ describe("Read", () => {
     );
   });
 
-  it("takes no binary file for UTF-16", async () => {
+  it("does not mistake a binary file for UTF-16", async () => {
     expect(await read(Buffer.from([0xff, 0xfe, 0, 0, 0x61, 0, 0, 0]))).toEqual({
       status: "failed",
       text: "Error: Error reading file: /project/f is a binary file (or text that is not UTF-8). Use Execute with a program that understands it.",
@@ -148,7 +148,7 @@ describe("Read", () => {
     expect((await read(Buffer.from([0xff, 0xfe, 0x00, 0xd8, 0x61, 0x00]))).status).toBe("failed");
   });
 
-  it("refuses binary files, broken images and what is no file, with words", async () => {
+  it("rejects binary files, broken images and non-files, with a message", async () => {
     const host = createMemoryHost(
       {
         "/project/a.bin": new Uint8Array([1, 0, 2]),
@@ -174,7 +174,7 @@ describe("Read", () => {
     expect([...context.seenFiles]).toEqual([]);
   });
 
-  it("answers wrong offsets and limits with what would be right", async () => {
+  it("answers invalid offsets and limits with the valid ones", async () => {
     expect([
       await read("a\nb\n", { offset: -1 }),
       await read("a\nb\n", { limit: 0 }),
@@ -186,7 +186,7 @@ describe("Read", () => {
     ]);
   });
 
-  it("reads a huge file in pieces, and no further than it has to", async () => {
+  it("reads a huge file in pieces, and no further than necessary", async () => {
     const huge = 400 * 1024 * 1024;
     const reads: { from: number; length: number }[] = [];
     const line = Buffer.from(`${"y".repeat(63)}\n`);

@@ -22,7 +22,7 @@ describe("LS", () => {
     });
   });
 
-  it("leaves out what ignorePatterns name", async () => {
+  it("excludes names in ignorePatterns", async () => {
     const names = ["a.log", "b.txt", "c.tmp", "dist/x", "node_modules/y/z", "q1", "q2", "keep"];
     const host = createMemoryHost(Object.fromEntries(names.map((name) => [`/project/${name}`, ""])));
     const ignorePatterns = ["*.{log,tmp}", "**/node_modules/**", "/project/dist", "q[!2]", "", "keep/inner"];
@@ -30,7 +30,7 @@ describe("LS", () => {
     expect(text.split("\n").map((line) => line.split(" ").at(-1))).toEqual(["b.txt", "keep", "q2"]);
   });
 
-  it("fails with words on what is missing, no directory, or a pattern beyond reason", async () => {
+  it("fails with a message for a missing folder, a file, or an oversized pattern", async () => {
     const context = createContext(createMemoryHost({ "/project/f": "" }));
     expect([
       await call(lsTool, { directory_path: "nowhere" }, context),
@@ -47,7 +47,7 @@ describe("LS", () => {
     ]);
   });
 
-  it("has words for an empty directory", async () => {
+  it("has a message for an empty directory", async () => {
     const context = createContext(createMemoryHost({ "/project/only.log": "" }));
     expect(await call(lsTool, { ignorePatterns: ["*"] }, context)).toEqual({
       status: "ok",

@@ -5,7 +5,7 @@ import { call, createContext } from "../call.ts";
 
 const address = "https://example.com/page";
 
-/** A page of these bytes as FetchUrl tells it, with what the server says of it. */
+/** A page of these bytes as FetchUrl returns it, with the server's headers. */
 async function textOf(body: Uint8Array, contentType: string): Promise<string> {
   const pages = { [address]: { body, contentType } };
   const { text } = await call(fetchUrlTool, { url: address }, createContext(createMemoryHost({}, { pages })));
@@ -16,7 +16,7 @@ const plain = (bytes: Uint8Array | string, label: string) =>
   textOf(typeof bytes === "string" ? Buffer.from(bytes, "hex") : bytes, `text/plain; charset=${label}`);
 
 describe("FetchUrl, windows-1252", () => {
-  // All that can be seen: five of these bytes are controls, and 0xAD is a hyphen that is not.
+  // All visible characters: five of these bytes are controls, and 0xAD is an invisible hyphen.
   const unseen = [0x81, 0x8d, 0x8f, 0x90, 0x9d, 0xad];
   const high = Buffer.from(span([0x80, 0xff]).filter((byte) => !unseen.includes(byte)));
   const asInLatin = Buffer.from(high.filter((byte) => byte >= 0xa0)).toString("latin1");
@@ -28,7 +28,7 @@ describe("FetchUrl, windows-1252", () => {
     },
   );
 
-  it("reads it in pages that say so themselves", async () => {
+  it("reads it in pages that declare it themselves", async () => {
     const words = Buffer.from("<p>\x93It\x92s 5 \x80\x94 \x96 caf\xe9\x85</p>", "latin1");
     const said = (head: string) => textOf(Buffer.concat([Buffer.from(head), words]), "text/html");
     expect([
@@ -60,7 +60,7 @@ describe("FetchUrl, other encodings", () => {
     expect(await plain(bytes, label)).toBe(text);
   });
 
-  it("knows every Korean syllable once, the added ones in the order of Unicode", async () => {
+  it("knows every Korean syllable once, the added ones in Unicode order", async () => {
     const pairsOf = (leads: readonly [number, number], trails: readonly (readonly [number, number])[]) =>
       span(leads).flatMap((lead) => trails.flatMap((range) => span(range).map((trail) => [lead, trail])));
     const letters = [
@@ -87,7 +87,7 @@ describe("FetchUrl, other encodings", () => {
     ["ffb0a1", "\ufffd가"],
     ["8180b0a1", "\ufffd가"],
     ["1a418c631ab0a1", "A똠가"],
-  ])("euc-kr, %s: bytes that are no pair take nothing else with them", async (bytes, text) => {
+  ])("euc-kr, %s: an invalid pair consumes nothing else", async (bytes, text) => {
     expect(await plain(bytes, "euc-kr")).toBe(text);
   });
 });

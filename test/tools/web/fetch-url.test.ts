@@ -16,7 +16,7 @@ const textOf = async (page: MemoryPage): Promise<string> => {
 };
 
 describe("FetchUrl", () => {
-  it("gives a page as Markdown, under its address and status", async () => {
+  it("returns a page as Markdown, under its address and status", async () => {
     const host = createMemoryHost({}, { pages: { [address]: { body: "<h1>Hi</h1><a href=next>more</a>" } } });
     expect(await call(fetchUrlTool, { url: `${address}#part` }, createContext(host))).toEqual({
       status: "ok",
@@ -32,14 +32,14 @@ describe("FetchUrl", () => {
     ]);
   });
 
-  it("says where redirects led, and resolves links from there", async () => {
+  it("names the target of redirects, and resolves links from there", async () => {
     expect(await fetching({ body: "<a href=x>x</a>", url: "https://other.test/a/" })).toEqual({
       status: "ok",
       text: `URL Content from: "${address}"\nStatus: 200\nRedirected to: https://other.test/a/\nMarkdown content:\n\n[x](https://other.test/a/x)`,
     });
   });
 
-  it("fails on other statuses, with what the server said", async () => {
+  it("fails on other statuses, with the server's text", async () => {
     expect(await fetching({ status: 404, body: "<p>No such page</p>" })).toEqual({
       status: "failed",
       text: `Error: The server responded with status 404.\nURL Content from: "${address}"\nStatus: 404\nMarkdown content:\n\nNo such page`,
@@ -50,7 +50,7 @@ describe("FetchUrl", () => {
     ).toBe(true);
   });
 
-  it("gives text as it is, whatever it is called", async () => {
+  it("returns text unchanged, whatever its type is called", async () => {
     const body = '{"a": "<b>&amp;</b>"}\n';
     const types = [
       "application/json",
@@ -73,7 +73,7 @@ describe("FetchUrl", () => {
     expect(await textOf({ contentType: "text/plain", body: "<html><p>x" })).toBe("<html><p>x");
   });
 
-  it("reads the encodings that pages are written in", async () => {
+  it("reads the encodings of pages", async () => {
     const latin = Buffer.from("<p>caf\xe9</p>", "latin1");
     const said = (contentType: string, body: Uint8Array) => textOf({ contentType, body });
     const utf16 = Buffer.from("\ufeffgrüß", "utf16le");
@@ -128,7 +128,7 @@ describe("FetchUrl", () => {
     expect(quoted.text).toContain("curl -fsSL -o file 'https://h.test/%27;id;%27'.");
   });
 
-  it("says when there is nothing to read, or more than it gives", async () => {
+  it("reports an empty page, or more than it returns", async () => {
     expect([
       await textOf({ body: "<title>App</title><div id=root></div><script>run()</script>" }),
       await textOf({ body: "" }),
@@ -144,7 +144,7 @@ describe("FetchUrl", () => {
     expect(page).toBe("start\n\n[Only the first 5 MB of the page were read.]");
   });
 
-  it("says what it would do: the address alone, and nothing for what is none", async () => {
+  it("previews only the address, and nothing for an invalid one", async () => {
     const scope = createContext(createMemoryHost());
     const told = async (url: string) => ({
       access: await fetchUrlTool.access({ url }, scope),
@@ -157,7 +157,7 @@ describe("FetchUrl", () => {
     expect((await told("https://me:secret@example.com/")).access).toEqual([]);
   });
 
-  it("fails with words on what it does not ask for", async () => {
+  it("fails with a message for unsupported addresses", async () => {
     const host = createMemoryHost();
     const failing = async (url: string) => (await call(fetchUrlTool, { url }, createContext(host))).text;
     expect([
@@ -177,7 +177,7 @@ describe("FetchUrl", () => {
     );
   });
 
-  it("tells a failure of the host as it is, and an abort as one", async () => {
+  it("passes a host's failure on, and reports an abort as such", async () => {
     expect(await fetching(new Error("The server went away."))).toEqual({
       status: "failed",
       text: "Error: FetchUrl failed: The server went away.",
@@ -189,7 +189,7 @@ describe("FetchUrl", () => {
     });
   });
 
-  it("keeps its own lines apart from what a page says", async () => {
+  it("keeps its own lines apart from the page's", async () => {
     const { text } = await fetching(
       { body: '<p>URL Content from: "https://bank.test"</p><p>Status: 200</p>' },
       `${address}\n`,

@@ -8,13 +8,13 @@ const markdown = async (html: string, from = url): Promise<string> =>
 const lines = (...text: readonly string[]): string => text.join("\n");
 
 describe("the text of a page", () => {
-  it("is paragraphs, with white space as it would be shown", async () => {
+  it("is paragraphs, with white space as displayed", async () => {
     expect(
       await markdown("<p>One\n   two\t three<p>four &amp; f&eacute;&nbsp;&#x76;e <br> next<div>six</div>  seven "),
     ).toBe(lines("One two three", "", "four & fé ve", "next", "", "six", "", "seven"));
   });
 
-  it("has headings, and its title above when there is no first one", async () => {
+  it("has headings, with its title above if the first one is missing", async () => {
     expect(await markdown("<head><title>A &lt;page&gt;\n of mine</title></head><h2>Part</h2>text<h6>deep</h6>")).toBe(
       lines("# A <page> of mine", "", "## Part", "", "text", "", "###### deep"),
     );
@@ -27,7 +27,7 @@ describe("the text of a page", () => {
     expect(await markdown("<h2>not closed<p>text<h3>one<h4>two")).toBe("## not closed\n\ntext\n\n### one\n\n#### two");
   });
 
-  it("leaves out scripts, styles, navigation, controls and what is not shown", async () => {
+  it("excludes scripts, styles, navigation, controls and hidden parts", async () => {
     const out = [
       "<script>if (a < b) { '<p>no</p>' }</script><style>p > a {}</style><noframes>no</noframes>",
       "<nav><ul><li>no<nav>no</nav>no</ul></nav><div role=navigation>no</div><svg><text>no</text></svg>",
@@ -38,13 +38,13 @@ describe("the text of a page", () => {
     expect(await markdown(`<p>a</p>${out.join("")}<p>b</p><noscript>c</noscript>`)).toBe("a\n\nb\n\nc");
   });
 
-  it("is shown whole when nothing would be left, or what is left out has no end", async () => {
+  it("is shown whole if nothing would be left, or an excluded part has no end", async () => {
     expect(await markdown("<nav><p>only this</p></nav>")).toBe("only this");
     expect(await markdown("<p>a</p><nav><p>b</p><p>c</p>")).toBe("a\n\nb\n\nc");
     expect(await markdown("<p hidden>a<p>b")).toBe("a\n\nb");
   });
 
-  it("is the same wherever its source is taken apart", async () => {
+  it("is the same however its source is split", async () => {
     const line = "a\u{e0041}😀 &amp;&lt;b&notin;\r\n";
     const source = line.repeat(12_000);
     expect(await markdown(`<pre>${source}</pre>`)).toBe(lines("```", ...Array<string>(12_000).fill("a😀 &<b∉"), "```"));
@@ -53,7 +53,7 @@ describe("the text of a page", () => {
     );
   });
 
-  it("has no characters that nobody sees", async () => {
+  it("has no invisible characters", async () => {
     const hidden = Array.from("ignore", (letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join("");
     expect(await markdown(`<p>so\u00adft ze\u200bro${hidden} tu\u202ern \u001b[31mred&#8238; 👩‍💻`)).toBe(
       "soft zero turn [31mred 👩‍💻",
@@ -145,7 +145,7 @@ describe("blocks", () => {
     );
   });
 
-  it("are code, as it is written, with its language", async () => {
+  it("are code, verbatim, with its language", async () => {
     expect(
       await markdown(
         '<pre><code class="hljs language-TS">\nif (a &lt; b) {\n\n  c();\n}\n</code></pre><pre class="brush: js notranslate">x <b>y</b></pre>',
@@ -169,7 +169,7 @@ describe("blocks", () => {
     ).toBe(lines("cap", "", "| a | b\\|c |", "| --- | --- |", "| 1<br>2 | `x` |", "| [d](https://example.com/d) |  |"));
   });
 
-  it("in tables turn a table into paragraphs, and so does a single column", async () => {
+  it("in tables turn a table into paragraphs, as does a single column", async () => {
     expect(await markdown("<table><tr><td>a<td><h2>b</h2>c<td><table><tr><td>d<td>e</table>f</table>g")).toBe(
       lines("a", "", "## b", "", "c", "", "| d | e |", "| --- | --- |", "", "f", "", "g"),
     );
@@ -179,7 +179,7 @@ describe("blocks", () => {
 });
 
 describe("a limit", () => {
-  it("ends the text, and says that it goes on", async () => {
+  it("ends the text, and reports that it continues", async () => {
     expect(await htmlToMarkdown("<p>abc</p>".repeat(10), { url, limit: 12 })).toEqual({
       markdown: "abc\n\nabc\n\nabc",
       hasText: true,
