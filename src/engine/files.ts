@@ -31,9 +31,9 @@ export interface Files {
   /** At most `maxBytes` from offset `from`. */
   read(path: string, range: { readonly from?: number; readonly maxBytes: number }): Promise<Uint8Array>;
   /**
-   * Creates missing parents and a new file, atomically. An existing file keeps its identity: owner, mode, attributes,
-   * hard links. Its new text is first stored elsewhere, and stays there after a crash. Rejects with a message if not
-   * writable, and with `ABORT_ERR` if `signal` aborts before any change. Returns the new version.
+   * Creates missing parents. A new file appears atomically; an existing one keeps its identity, and a crash leaves its
+   * new text elsewhere. Rejects with a message if not writable, with `ABORT_ERR` on an early abort. Returns the new
+   * version.
    */
   write(
     path: string,

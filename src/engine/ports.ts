@@ -114,10 +114,7 @@ export interface ModelCatalog {
   list(): Promise<readonly ModelInfo[]>;
   /** Models that are known but unusable, and why: usually a missing key. */
   unusable(): Promise<readonly { readonly info: ModelInfo; readonly problem: string }[]>;
-  /**
-   * Rejects with `model_unknown`, or the fault in its configuration. While this model is unavailable, another of
-   * `allowed` can answer (any, if absent).
-   */
+  /** Rejects with `model_unknown` or a configuration fault. Fallbacks must be among `allowed` (any, if absent). */
   resolve(id: string, allowed?: readonly string[]): Promise<ModelPort>;
 }
 
@@ -314,10 +311,7 @@ export interface Guards {
    * `programs`), if that is elsewhere; and the links that this depends on.
    */
   leadTo(places: ProtectedPaths): Promise<ProtectedPaths>;
-  /**
-   * Places named by the user's environment: moved home folders, files with credentials, histories and start-up files,
-   * and writable folders of the `PATH`.
-   */
+  /** Places named by the environment: moved home folders, credentials, histories, start-up files, `PATH` folders. */
   fromEnvironment(places: ProtectedPaths, home: string): Promise<ProtectedPaths>;
   /** The links that an absolute path leads through, each as its canonical folder plus name, and then its target. */
   way(path: string): Promise<readonly string[]>;

@@ -20,9 +20,8 @@ function isUtf8(bytes: Uint8Array): boolean {
 }
 
 /**
- * Splits bytes into lines, independent of chunk boundaries. Only a line feed ends a line, because JSON can contain
- * U+2028. Drops a byte order mark before a line, a carriage return after it, and blank lines. `maxLineBytes` excludes
- * the line feed. A longer line is reported at its end.
+ * Splits bytes into lines, independent of chunk boundaries. Only LF ends a line, because JSON can contain U+2028. Drops
+ * byte order marks, carriage returns and blank lines. Longer lines than `maxLineBytes` are reported.
  */
 export function createLineReader({ maxLineBytes = 32 * mebibyte }: { maxLineBytes?: number } = {}) {
   const decoder = new TextDecoder();

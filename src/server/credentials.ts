@@ -51,9 +51,9 @@ interface CredentialsOptions {
 const freshMs = 2_000;
 
 /**
- * Watches who can connect: the owner of this machine's own token, which is created at the first start, and the named users.
- * Users of an invalid file stay as they were. A token whose file is gone or readable by others is revoked; one whose file
- * cannot be read at the moment stays. Rejects with `config_invalid` if a file is invalid at the start.
+ * Watches who can connect: the owner of this machine's token, created at the first start, and the named users. Keeps
+ * the users of an invalid file; revokes a token whose file is gone or readable by others. Rejects with
+ * `config_invalid`.
  */
 export async function watchCredentials(options: CredentialsOptions): Promise<Credentials> {
   const { users, log, everyMs = 1_000, onRevoked, onUserGone } = options;

@@ -7,9 +7,8 @@ const firstChunk = 64 * 1024;
 const largestChunk = 4 * 1024 * 1024;
 
 /**
- * Calls `visit` with a file's lines from the last one back, until it stops. The bytes are valid only during the call. `start`:
- * only the first line is left. `torn`: the last line has no newline, or a line is longer than a record can be. Rejects with
- * file system errors and whatever `visit` throws.
+ * Calls `visit` with a file's lines from the last one back, until it stops. Bytes are valid only during the call.
+ * `start`: only the first line is left. `torn`: the last line has no newline, or a line is too long.
  */
 export async function linesFromEnd(
   path: string,

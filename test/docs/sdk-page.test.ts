@@ -66,7 +66,7 @@ it("every error has a row", () => {
 });
 
 it("every quirk has a row, and occurs in the turn with all of them", () => {
-  const message = /There are: (.*)\./.exec(readFileSync("docs/quirks.md", "utf8"))?.[1]?.split(", ") ?? [];
+  const message = /Available: (.*)\./.exec(readFileSync("docs/quirks.md", "utf8"))?.[1]?.split(", ") ?? [];
   expect(message.length).toBeGreaterThan(10);
   const shown = rows("What it survives").flatMap((cells) => (cells.length === 3 ? words(cells[2]) : []));
   expect(shown.toSorted()).toEqual(message.toSorted());

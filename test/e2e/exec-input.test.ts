@@ -157,7 +157,7 @@ describe("one clear line and exit code 2", () => {
     ["continuing and forking together", ["-s", "a", "--fork", "b", "x"], /cannot be used with/],
     ["a missing folder", ["--cwd", "nowhere", "x"], /^tinman: The folder nowhere does not exist\.$/],
     ["a file as folder", ["--cwd", "prompt.md", "x"], /^tinman: prompt\.md is not a folder\.$/],
-    ["an unknown tool", ["--disabled-tools", "Reed", "x"], /^tinman: There is no tool "Reed"\. Tools: Read, /],
+    ["an unknown tool", ["--disabled-tools", "Reed", "x"], /^tinman: Unknown tool "Reed"\. Available: Read, /],
     ["a broken tag", ["--tag", "{oops", "x"], /It is not valid JSON/],
     ["a tag without name", ["--tag", "{}", "x"], /It needs a "name"/],
     ["a limit of zero", ["--max-turns", "0", "x"], /It must be a whole number/],

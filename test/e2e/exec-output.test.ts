@@ -228,7 +228,7 @@ describe("without a user to ask", () => {
     const model = await bench.script([{ tool_calls: [call("AskUser", { questionnaire })] }, { text: "I chose red." }]);
     const run = await bench.tinman(["exec", "-o", "stream-json", "-m", model, "go"]);
     const result = lines(run.stdout).find(({ type }) => type === "tool_result");
-    expect(result).toMatchObject({ isError: true, value: expect.stringMatching(/nobody/i) });
+    expect(result).toMatchObject({ isError: true, value: expect.stringMatching(/no user to ask/) });
     expect(run.code).toBe(0);
   });
 

@@ -28,10 +28,7 @@ describe("a home", () => {
 
   test("that is a file is named", async () => {
     const run = await bench.tinman(["exec", "hi"], { env: { HOME: join(bench.root, "latin1.txt") } });
-    expect([run.code, run.stderr]).toEqual([
-      1,
-      expect.stringContaining(`${bench.root}/latin1.txt/.tinman cannot be made`),
-    ]);
+    expect([run.code, run.stderr]).toEqual([1, expect.stringContaining(`${bench.root}/latin1.txt/.tinman`)]);
   });
 });
 
@@ -88,7 +85,7 @@ describe("text that is not UTF-8", () => {
     const format = "--input-format stream-jsonrpc --output-format stream-jsonrpc";
     const rpc = await bench.shell(`printf '${open}${prompt}' | tinman exec ${format}`);
     expect(lines(rpc.stdout).find(({ id }) => id === "2")).toMatchObject({ result: {} });
-    expect(rpc.stderr).toContain("not valid UTF-8: what could not be read is taken for \ufffd");
+    expect(rpc.stderr).toContain("not valid UTF-8; invalid bytes were replaced by \ufffd");
     const acp = await bench.shell(`printf '${prompt}' | tinman acp`);
     expect(lines(acp.stdout)).toMatchObject([
       { id: null, error: { code: -32700, message: "Parse error: the line is not valid UTF-8" } },

@@ -94,7 +94,7 @@ test("stream-jsonrpc announces it once, only on stderr, if a session names no mo
 
 test.each(["error", "off"])("--log-level %s hides neither the model nor unused input", async (level) => {
   const run = await tinman(["exec", "--log-level", level, "Just reply OK."], { stdin: "waiting\n" });
-  expect(run.stderr.replace(notice, "")).toMatch(/^tinman: Standard input was not used\.[^\n]*\n$/);
+  expect(run.stderr.replace(notice, "")).toMatch(/^tinman: Standard input was not read\.[^\n]*\n$/);
 });
 
 test.each([
@@ -106,7 +106,7 @@ test.each([
   const run = await tinman(["exec", ...options, "fix the bug"], { env: home });
   expect(run.code).toBe(1);
   expect(run.stderr).toMatch(
-    /^tinman: The model "gpt-typo" is not known, and models\.fallback takes its place: using the offline model[^\n]*\n/,
+    /^tinman: Unknown model "gpt-typo", replaced by models\.fallback: using the offline model[^\n]*\n/,
   );
   const id = (await bench.tinman(["sessions", "list", "--json"], { env: home })).stdout.match(/[0-9a-f-]{36}/)?.[0];
   expect((await tinman(["exec", "-s", id ?? "", "fix the bug"], { env: home })).code).toBe(1);

@@ -65,7 +65,7 @@ describe("a run whose provider is overloaded", () => {
     await configure({});
     servers[0]?.enqueue({ fault: { status: 529, headers: { "retry-after": "100" } } });
     const run = await bench.tinman(["exec", "--timeout", "1s", "hi"]);
-    expect(run).toMatchObject({ code: 3, stderr: expect.stringMatching(/Stopped after 1 s, as --timeout says/) });
+    expect(run).toMatchObject({ code: 3, stderr: expect.stringMatching(/Stopped by --timeout after 1 s/) });
   });
 });
 

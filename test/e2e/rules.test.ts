@@ -58,7 +58,7 @@ test("a repository can only deny", async () => {
   await bench.file(".tinman/config.yaml", "permissions:\n  deny: ['cat *']\n  allow: ['rm *']\nmodel: offline\n");
   const denied = await run("cat deploy.sh");
   expect(denied).toMatchObject({ code: 5, result: "Execute would run a command that a rule denies: cat *." });
-  expect(denied.stderr).toContain("not used: a repository's configuration may only deny commands.");
+  expect(denied.stderr).toContain("ignored: a repository's configuration can only deny commands.");
   expect(await run("rm deploy.sh")).toMatchObject({ code: 5 });
   expect(await run("ls")).toMatchObject({ code: 0 });
   expect(await run("cat deploy.sh", ["--skip-permissions-unsafe"])).toMatchObject({ code: 0 });

@@ -155,7 +155,7 @@ test("a prompt that alone does not fit the window does not join, and ends the tu
     (session) => session.prompt(text(large), { joins: true }).outcome,
   );
   expect(outcome).toMatchObject({ reason: "context_full" });
-  expect(outcome.failure?.message).toMatch(/^The prompt alone does not fit .* and was not taken into the conversation/);
+  expect(outcome.failure?.message).toMatch(/^The prompt alone does not fit .* and was not added to the conversation/);
   expect(session.history().map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
   expect(await session.prompt(text("hi")).outcome).toMatchObject({ reason: "completed", finalText: "fine" });
 });

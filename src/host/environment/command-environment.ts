@@ -13,10 +13,8 @@ const unattended = {
 } as const;
 
 /**
- * Variables that change what a command does, while the decision was about its text: files that the shell runs first
- * (`BASH_ENV`, `ENV`; with `SSH_CLIENT`, bash may run `~/.bashrc`), functions that replace programs (`BASH_FUNC_…`), another
- * meaning of the text, its patterns and its `cd` (`SHELLOPTS`, `BASHOPTS`, `BASH_COMPAT`, `POSIXLY_CORRECT`, `GLOBIGNORE`,
- * `EXECIGNORE`, `CDPATH`), and additional flags or programs.
+ * Variables that change what a command's text means: start-up files (with `SSH_CLIENT`, bash may run `~/.bashrc`),
+ * functions that replace programs (`BASH_FUNC_…`), syntax, patterns, `cd`, and extra flags or programs.
  */
 const changesMeaning: ReadonlySet<string> = new Set(
   (

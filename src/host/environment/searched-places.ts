@@ -32,9 +32,8 @@ function alike(names: string, helped: string): readonly (readonly [string, reado
 }
 
 /**
- * Where a program finds code besides its own file: helpers that it starts by name, and libraries and modules named by
- * variables. `undefined` if a place depends on the working directory, or if the program is a version manager's stand-in and
- * files around `from` may choose anything.
+ * Where a program finds code besides its own file: helpers, libraries and modules. `undefined` if a place depends on
+ * the working directory, or files around `from` control a version manager's shim.
  */
 export async function searchedPlaces(program: string, from?: string): Promise<readonly string[] | undefined> {
   const file = program.includes("/") ? absoluteProgram(program) : programFile(program)?.[0];

@@ -31,9 +31,8 @@ export async function linksBelow(folder: string, plainNames: boolean): Promise<r
 }
 
 /**
- * `.git` and `.tinman` in or below folders. Same limits as above, for all folders together. With `isSelected` only those that
- * it selects, or from which it selects something, or which lie below a selected folder. It gets paths below the folder, with
- * a slash in front.
+ * `.git` and `.tinman` in or below folders, with the limits above for all together. With `isSelected` (gets paths below
+ * the folder, with a leading slash), only selected ones, or those containing or inside selected paths.
  */
 export async function repositoriesIn(
   folders: readonly string[],

@@ -41,9 +41,8 @@ const mostEntries = 40_000;
 const mostAlternates = 20;
 
 /**
- * Where git gets data from besides a repository and its working tree: other repositories, through links, alternates, or a
- * `.git` that leads to one with another working tree. `undefined` if the repository's folder contains a link to any other
- * file, which git would show as its own, or is too large.
+ * Where git gets data from besides a repository and its working tree: other repositories. `undefined` if the
+ * repository's folder links to any other file, which git would show as its own, or is too large.
  */
 export async function placesElsewhere(
   repository: Repository,

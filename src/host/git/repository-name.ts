@@ -14,9 +14,8 @@ export interface RepositoryName {
 const longestName = 512;
 
 /**
- * The name of the repository around a folder: from the address of its remote `origin`, its first remote, or its root folder.
- * Uses only the path of an address. `undefined` outside repositories, or if it is unclear which one git would use. Starts
- * nothing and never rejects.
+ * The name of the repository around a folder: from its remote `origin`, else its first remote, else its root folder.
+ * `undefined` outside repositories, or if git's choice is unclear. Starts nothing and never rejects.
  */
 export async function repositoryName(cwd: string): Promise<RepositoryName | undefined> {
   try {

@@ -30,9 +30,8 @@ function clean(line: string): string {
 }
 
 /**
- * Git uses the repository that we found, not variables left by an outer git. The settings of the user and the machine apply:
- * without `safe.directory` git would refuse, and without `core.autocrlf` or `core.excludesFile` its status would differ from
- * what the user sees. Of the programs they name, only filters run, because status needs them.
+ * Git uses our repository, not variables of an outer git. The user's settings apply, because without them git would
+ * refuse (`safe.directory`) or report another status. Of their programs only filters run.
  */
 function gitEnvironment(root: string): Record<string, string | undefined> {
   const kept = new Set(["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"]);

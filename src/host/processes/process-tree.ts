@@ -149,9 +149,8 @@ async function endContained(tree: ProcessTree, init: Started): Promise<void> {
 }
 
 /**
- * Ends a command's process group, and on Linux also processes that left the group but kept the marker in their
- * environment: SIGTERM, then SIGKILL after about a second. Misses a process that left the group *and* cleared its
- * environment.
+ * Ends a command's process group, and on Linux also processes that left it but kept the marker: SIGTERM, then SIGKILL
+ * after about a second. Misses processes that left the group *and* cleared their environment.
  */
 export async function endTree(tree: ProcessTree): Promise<void> {
   const init = tree.init?.();

@@ -50,9 +50,8 @@ function excludeFlags(exclude: readonly string[]): readonly string[] {
 const plainGlob = /^[^[\]\\\r\n]{0,999}[^[\]\\\s]$/;
 
 /**
- * Tells ripgrep which files to skip. Its include globs override `.gitignore`, so `**` would include `node_modules`. An ignore
- * file does not, so the globs become one that ignores everything else. If it cannot be written, ripgrep searches too much, and
- * the results are filtered afterwards.
+ * Passes include globs as an ignore file, because as globs they would override `.gitignore`. If it cannot be written,
+ * ripgrep searches too much, and the results are filtered afterwards.
  */
 async function withIncludeFile<T>(
   include: readonly string[],

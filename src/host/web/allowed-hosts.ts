@@ -14,9 +14,8 @@ interface Entry {
 }
 
 /**
- * `entries`: host names and addresses, optionally with `:port`, blocks of addresses (`10.0.0.0/8`), or `*`. Others match
- * nothing. A name or an address matches only as written, because anyone can point their own name at an address, and an
- * approver of that name does not see where it leads. A block matches a network and all names that lead into it.
+ * `entries`: names and addresses (optionally with `:port`), blocks, or `*`. Names and addresses match only as written,
+ * because anyone can point a name at an address. Blocks also match names that lead into them.
  */
 export function createAllowedHosts(entries: readonly string[]): AllowedHosts {
   const all = entries.includes("*");

@@ -86,9 +86,8 @@ export type Interfaces = Readonly<
 const linkBits = 64;
 
 /**
- * This machine's addresses, and its IPv6 neighbours: an IPv6 link has 64 bits, and everything on it, even a printer, has a
- * global address. A single address (from DHCPv6) does not show its link, so 64 bits of it count; a narrower link counts as it
- * is. IPv4 neighbours with public addresses belong to others.
+ * This machine's addresses and its IPv6 neighbours, which have global addresses on the same 64-bit link. A single
+ * address counts for its 64 bits, a narrower link as it is. Public IPv4 neighbours belong to others.
  */
 export function ownBlocks(interfaces: Interfaces): readonly Block[] {
   return Object.values(interfaces).flatMap((entries = []) =>

@@ -18,9 +18,8 @@ const folderZh = "((当前|这个|本)?(目录|文件夹|项目|这里)|{folder}
 const usedZh = "(用到|使用|定义|调用|引用|提到)(了|过|的)?";
 
 /**
- * Each line is `meaning: pattern`. A space matches any space (in Chinese, also none), `(…)` groups, and `{name}` or
- * `{name:kind}` is a slot of texts.ts. It matches a whole clause; with `{rest}`, the whole request. The first match
- * wins.
+ * Lines of `meaning: pattern`; the first match of a whole clause wins. A space is any space (in Chinese, also none),
+ * `(…)` groups, `{name}` or `{name:kind}` is a slot of texts.ts, `{rest}` the rest of the request.
  */
 const grammar = `
 todo: ((track|add|write|create|make|keep)( me)?( these| the following| a)? )?(todos?|tasks)( list)?( with)?: {rest}

@@ -127,8 +127,8 @@ function isPath(executable: string): boolean {
 }
 
 function missing({ name, file, script }: Program): string {
-  if (script !== undefined) return `There is no program ${script}.`;
-  return isPath(file) ? `There is no program ${file}.` : `There is no program ${name} on PATH.`;
+  if (script !== undefined) return `The program ${script} does not exist.`;
+  return isPath(file) ? `The program ${file} does not exist.` : `No program ${name} on PATH.`;
 }
 
 /** The system reports the same error for the folder and for the program. */
@@ -141,7 +141,7 @@ function whyNotStarted(error: NodeJS.ErrnoException, program: Program, cwd: stri
       ? `${file} cannot be started: the program that its first line names is missing.`
       : missing(program);
   }
-  if (error.code === "EACCES") return `${isPath(file) ? file : `The program ${name} on PATH`} may not be executed.`;
+  if (error.code === "EACCES") return `${isPath(file) ? file : `The program ${name} on PATH`} is not executable.`;
   return `${name} cannot be started: ${error.message}.`;
 }
 

@@ -14,9 +14,8 @@ const mostUnseen = 16 * 1024 * 1024;
 export type RunningTurn = ReturnType<typeof createTurn>;
 
 /**
- * A turn as its caller sees it, and how it is filled. A waiting iterator applies back-pressure, unless something waits
- * for the turn's end; then all events are kept. Without an iterator, excess events are dropped, sooner if `result` was
- * used.
+ * A turn as its caller sees it, and how it is filled. An iterator applies back-pressure, unless something waits for the
+ * turn's end. Without one, excess events are dropped, sooner if `result` was used.
  */
 export function createTurn(id: string, interrupt: () => Promise<void>, abandoned: () => void) {
   const arrival = createGate();

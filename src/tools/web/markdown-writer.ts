@@ -12,9 +12,8 @@ const marks: Readonly<Record<Emphasis, string>> = { strong: "**", em: "*", strik
 const order: readonly Emphasis[] = ["strong", "em", "strike"];
 
 /**
- * Builds Markdown in reading order. Marks, line breaks and list markers wait until text needs them, so nothing empty
- * remains and no mark spans paragraphs. Text is not escaped, because a model reads it. `limit`: characters after which
- * it may drop input; its length then exceeds that.
+ * Builds Markdown in reading order. Marks and breaks wait until text needs them, so nothing empty remains. Text is not
+ * escaped, because a model reads it. `limit`: characters after which it may drop input.
  */
 export function createMarkdownWriter(limit: number) {
   const pieces: string[] = [];

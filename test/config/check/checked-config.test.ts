@@ -191,6 +191,6 @@ describe("unsupported forms", () => {
   });
 
   test("cannot have two checks", () => {
-    expect(() => formOf(named(named(z.string(), "host"), "origin"))).toThrow("A form has one check.");
+    expect(() => formOf(named(named(z.string(), "host"), "origin"))).toThrow("A form can have only one check.");
   });
 });

@@ -127,7 +127,7 @@ function rowsOf(dialect: Dialect): readonly Row[] {
       row(
         `the method ${JSON.stringify(method)}`,
         spoiled(dialect, { method }),
-        refused("r", -32601, words("no method")),
+        refused("r", -32601, words("Unknown method")),
       ),
     ),
     row(

@@ -85,11 +85,7 @@ test.each([
     /^tinman: Unknown quirk "late"\. Available: .*early-idle/,
   ],
   ["no name", [...formats, "--quirks", ","], /Give at least one name/],
-  [
-    "another format",
-    ["exec", "--quirks", "early-idle", "hi"],
-    /^tinman: --quirks goes with --input-format stream-jsonrpc only/,
-  ],
+  ["another format", ["exec", "--quirks", "early-idle", "hi"], /^tinman: --quirks needs --input-format stream-jsonrpc/],
 ] as const)("%s is a usage error in one line", async (_, args, words) => {
   const { code, stdout, stderr } = await bench.tinman(args);
   expect({ code, stdout, lines: stderr.split("\n").length }).toEqual({ code: 2, stdout: "", lines: 2 });

@@ -237,7 +237,7 @@ const effects: Readonly<Record<string, () => Promise<void>>> = {
     for (let at = 0; at < 3; at += 1) await client.start();
     expect((await client.request("startSession", { userId: "somebody else" })).error).toEqual({
       code: -32000,
-      message: expect.stringMatching(/^More than 3 sessions in a minute; try again in \d+ s\.$/),
+      message: expect.stringMatching(/^Rate limit reached \(3 sessions per minute\)\. Try again in \d+ s\.$/),
       data: { reason: "rate_limited", limit: "sessions", retryAfterMs: expect.any(Number) },
     });
     expect(await other.start()).toEqual(expect.any(String));
@@ -253,7 +253,7 @@ const effects: Readonly<Record<string, () => Promise<void>>> = {
     }
     expect(refused).toEqual({
       code: -32000,
-      message: expect.stringMatching(/^More than 4 messages in a minute; try again in \d+ s\.$/),
+      message: expect.stringMatching(/^Rate limit reached \(4 messages per minute\)\. Try again in \d+ s\.$/),
       data: { reason: "rate_limited", limit: "messages", retryAfterMs: expect.any(Number) },
     });
     expect(textIn(await other.ask(await other.start(), "hello"))).toBe("Hello you");

@@ -118,6 +118,6 @@ test("rate-limits repeated copies of sessions", async () => {
   const copy = () => session.call("droid.fork_session", {});
   await copy();
   await copy();
-  await expect(copy()).rejects.toThrow("More than 3 sessions in a minute");
+  await expect(copy()).rejects.toThrow("Rate limit reached (3 sessions per minute)");
   await session.close();
 });

@@ -203,7 +203,7 @@ describe("a tool call", () => {
     expect(await provide(toolCallId, "first")).toBeUndefined();
     const second = await provide(toolCallId, "second");
     expect(second).toMatchObject(refused);
-    expect(second?.message).toMatch(/^Invalid params: no tool call with this id waits/);
+    expect(second?.message).toMatch(/^Invalid params: no tool call with this id is waiting/);
     if (!client.frames.some(isFinal)) await client.until(isFinal);
     expect(await provide(toolCallId, "late")).toMatchObject(refused);
     expect(textIn(client.frames)).toBe("Looking. It says: first");

@@ -23,6 +23,6 @@ test("a read-only home", async () => {
     code: 1,
     signal: null,
     stdout: "",
-    stderr: `tinman: ${join(home, "serve-token")}Cannot create : not a directory.\n`,
+    stderr: `tinman: Cannot create ${join(home, "serve-token")}: not a directory.\n`,
   });
 });

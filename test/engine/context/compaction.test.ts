@@ -131,7 +131,7 @@ test("with compaction off, a full window ends the turn with its reason", async (
   const outcome = await ask(await kit.open(), "go");
   expect(outcome).toMatchObject({ reason: "context_full", failure: { code: "context_full" } });
   expect(outcome.failure?.message).toBe(
-    "The conversation no longer fits the model's window of 10000 tokens. Compaction is switched off: switch it on, or compact on request. Otherwise start a new session, or go on with a model that has a larger one.",
+    "The conversation no longer fits the model's window of 10000 tokens. Compaction is switched off: switch it on, or compact on request. Otherwise start a new session, or continue with a model that has a larger one.",
   );
 });
 
