@@ -10,33 +10,33 @@ export interface Contained {
  */
 export interface Containment {
   /**
-   * Folders that the command can write, with everything below them. A missing one stands for the nearest folder above it
-   * that exists, but not for the root. The rest of the disk is read-only.
+   * Folders that the command can write, including everything below. A missing one means its nearest existing parent,
+   * except the root. The rest of the disk is read-only.
    */
   readonly writable: readonly string[];
-  /** Folders of its own program that it can write as well. A missing one is created. */
+  /** Writable folders of its own program. Missing ones are created. */
   readonly caches: readonly string[];
-  /** Files that its redirections write. They are created before it starts, and can only be written in place. */
+  /** Files written by its redirections. Created before it starts, and writable only in place. */
   readonly outputs: readonly string[];
   /** Places below writable folders that stay read-only, if they exist. */
   readonly kept: readonly string[];
   /** The same, and a missing one cannot be created. */
   readonly barred: readonly string[];
-  /** Places that the command does not see. */
+  /** Places hidden from the command. */
   readonly hidden: readonly string[];
   /** Places below hidden ones that it can read, such as its own program's credentials. With `.ssh`, also the ssh agent. */
   readonly shown: readonly string[];
-  /** `session`: a network of the session's own, without a way out. `host`: this machine's network. */
+  /** `session`: the session's own network, without a way out. `host`: this machine's network. */
   readonly network: "session" | "host";
-  /** Whether it sees, and can signal, only its own processes, or all contained ones of its session. */
+  /** Whether it sees and can signal only its own processes, or all contained ones of its session. */
   readonly processes: "own" | "session";
 }
 
 export const sandboxModes = ["auto", "required", "off"] as const;
 
-/** What the user configures. */
+/** The user's configuration. */
 export interface SandboxOptions {
-  /** `auto`: commands are contained where that works. `required`: no session opens where it does not work. */
+  /** `auto`: contain commands if possible. `required`: no session opens if that is impossible. */
   readonly mode: (typeof sandboxModes)[number];
   /** `all`: every contained command has this machine's network. */
   readonly network: "proven" | "all";
@@ -48,7 +48,7 @@ export type SandboxStatus =
   | {
       readonly works: true;
       readonly mechanism: "bubblewrap" | "sandbox-exec";
-      /** False: each command has a network of its own, so a later command cannot reach a dev server. */
+      /** False: each command has its own network, so a later one cannot reach a dev server. */
       readonly sharesNetwork: boolean;
     }
   /** `why` and `advice` are sentences. */
@@ -58,7 +58,7 @@ export type SandboxStatus =
 export interface Sandbox {
   /** Probed by running a contained command, on the first call only. */
   status(): Promise<SandboxStatus>;
-  /** A guess without running anything, for what the model is told. */
+  /** An estimate without running anything, for the model's context. */
   seemsToWork(): boolean;
   /** A session's own temp folder: canonical, and the `TMPDIR` of its contained commands. Created with the first one. */
   tempOf(sessionId: string): string;

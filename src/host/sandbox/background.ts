@@ -14,9 +14,9 @@ export interface BackgroundSpec {
 }
 
 export interface Background {
-  /** Of its process group: among the session's processes, or on this machine if the session has no such namespace. */
+  /** The process group's id: among the session's processes, or on this machine without such a namespace. */
   readonly pid: number;
-  /** Resolves when all of it has ended. */
+  /** Resolves when all its processes have ended. */
   readonly over: Promise<void>;
   end(): Promise<void>;
 }
@@ -26,8 +26,8 @@ const lookMs = 250;
 const exitLimitMs = 2000;
 
 /**
- * Starts a contained command that runs until it ends or is ended, and at most as long as this process, which it does not keep
- * alive. Rejects if it cannot be contained.
+ * Starts a contained background command, which ends at the latest with this process but does not keep it alive. Rejects
+ * if it cannot be contained.
  */
 export async function startContained(
   spec: BackgroundSpec,
@@ -71,7 +71,7 @@ export async function startContained(
       resolve();
     };
     const onExit = ({ signal }: { readonly signal: string | null }) => {
-      // Only a signal from outside ends the launcher before the command: it was meant for the command.
+      // Only an outside signal, meant for the command, ends the launcher before the command.
       wasKilled = signal !== null;
       return look();
     };

@@ -16,8 +16,8 @@ const unescaped = (path: string) =>
   path.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(parseInt(octal, 8)));
 
 /**
- * Sockets in the file system, which a read-only mount does not close: all that somebody on this machine listens on, and
- * those that a container engine mounted for this container.
+ * Sockets in the file system, which a read-only mount does not close: those that someone on this machine listens on,
+ * and those mounted by a container engine.
  */
 export async function listeningSockets(): Promise<readonly string[]> {
   const [unix, mounts] = await Promise.all(

@@ -5,9 +5,9 @@ import { type Started, statusOf } from "../processes/process-status.ts";
 export interface LauncherStatus {
   /** The first process of the command's PID namespace. */
   init(): Started | undefined;
-  /** Whether the command itself was started: its shell says so before the command can say anything. */
+  /** Whether the command itself has started: its shell reports this before the command can. */
   hasStarted(): boolean;
-  /** Resolves when it has started and its first process is known, and never otherwise. */
+  /** Resolves when it has started and its first process is known; otherwise never. */
   readonly started: Promise<void>;
   /** Resolves when nothing more is reported. */
   readonly ended: Promise<void>;
@@ -15,14 +15,14 @@ export interface LauncherStatus {
 
 const endLimitMs = 500;
 
-/** Of a command with a PID namespace. */
+/** For a command with a PID namespace. */
 export interface InitFinder {
-  /** The first process's id on this machine. What the launcher reports, if anything, is the id where it runs itself. */
+  /** The first process's id on this machine. The launcher reports the id in its own namespace, if any. */
   findInit(reported: number | undefined): Promise<number | undefined>;
   onInit?(init: Started): void;
 }
 
-/** Gives the launcher its options and follows its reports, one JSON object a line. */
+/** Passes the options to the launcher and follows its reports, one JSON object per line. */
 export function followLauncher(stream: Duplex, options: Uint8Array, finder: InitFinder | undefined): LauncherStatus {
   let init: Started | undefined;
   let hasStarted = false;

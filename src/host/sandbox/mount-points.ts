@@ -15,7 +15,7 @@ export interface HeldPlaces {
 /** Folders that we created for mounts, and how many commands use each. */
 const uses = new Map<string, number>();
 
-/** False if it is there already, or the command could not create it either. */
+/** False if it already exists, or the command could not create it either. */
 function made(path: string): boolean {
   try {
     mkdirSync(path, { mode: 0o755 });
@@ -64,7 +64,7 @@ export function holdPlaces({ missing, missingKept, links }: Walls): HeldPlaces {
         try {
           rmdirSync(path);
         } catch {
-          // It has content, or is gone.
+          // It has content or is gone.
         }
       }
       return appeared;

@@ -6,11 +6,11 @@ import { statusOf } from "../processes/process-status.ts";
 import { ownRoot, sessionTemp } from "./session-temp.ts";
 
 export interface OwnPlaces {
-  /** Holds all that follows. */
+  /** Our folder in the system's temp folder. */
   readonly root: string;
   /** Covers hidden files. */
   readonly emptyFile: string;
-  /** Creates what is missing of a session's. Rejects if another user planted a place of ours. */
+  /** Creates a session's missing folders. Rejects if another user planted one of them. */
   prepare(sessionId: string): Promise<void>;
   /** Removes a session's temp folder. Never rejects. */
   remove(sessionId: string): Promise<void>;
@@ -34,7 +34,7 @@ async function makeEmpty(path: string): Promise<void> {
   await file.close();
 }
 
-/** Commands may leave folders that even their owner cannot change. */
+/** Commands can leave folders that even their owner cannot change. */
 async function openUp(folder: string): Promise<void> {
   await chmod(folder, 0o700).catch(() => undefined);
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
@@ -86,7 +86,7 @@ export function createOwnPlaces(): OwnPlaces {
     const [known, isEmpty] = await Promise.all([lstat(temp).catch(() => undefined), isEmptyFile()]);
     if (swept !== undefined && known?.isDirectory() && known.uid === process.getuid?.() && isEmpty) return;
     await ownFolder(root);
-    // Before the sweep, so that a session which goes on after a crash keeps its folder.
+    // Before the sweep, so that a session resumed after a crash keeps its folder.
     await writeFile(temp + ownerSuffix, await ownStart(), { mode: 0o600 });
     swept ??= sweep(root);
     await swept;

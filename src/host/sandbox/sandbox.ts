@@ -47,7 +47,7 @@ function agentFor(shown: readonly string[], environment: Environment): readonly 
   }
 }
 
-/** A mount needs a place. What cannot be made stays closed, and the command says so itself. */
+/** A mount needs an existing place. A place that cannot be created stays closed, and the command reports it. */
 async function makePlaces({ caches, outputs }: Containment): Promise<void> {
   for (const path of caches) await mkdir(path, { recursive: true }).catch(() => undefined);
   for (const path of outputs) {
@@ -75,7 +75,7 @@ export function createHostSandbox(): HostSandbox {
     return space?.isAlive() === true ? space : undefined;
   }
 
-  /** Made for the first background command: without one, no command has a server to reach or a process to see. */
+  /** Created for the first background command: before that, there is no server to reach or process to see. */
   async function ensureSpace(session: Session, cwd: string): Promise<void> {
     const found = ["bwrap", "nsenter", "setsid", "mount"].map((name) => ownProgram(name, cwd));
     const [bwrap, nsenter, setsid, mount] = found;

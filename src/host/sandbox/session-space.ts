@@ -25,7 +25,7 @@ export interface SpacePrograms {
   readonly mount: string;
 }
 
-/** It sees the disk as we do, because commands are started from its view of the disk. */
+/** It sees the disk as we do, because commands start from its view. */
 const common = [
   ...["--unshare-user", "--unshare-pid", "--unshare-net", "--die-with-parent", "--cap-drop", "ALL"],
   ...["--dev-bind", "/", "/", "--proc", "/proc", "--chdir", "/"],
@@ -36,8 +36,8 @@ const launch = `exec "$@" 5<&4 6<&4`;
 const wait = `echo '{"started":true}' >&6; exec 6<&-; read -r line`;
 
 /**
- * For root, bubblewrap covers parts of `/proc`, and below such a one no other can be mounted, as each command needs. A second
- * one on top has nothing covered. No command gets it to write.
+ * For root, bubblewrap covers parts of `/proc`, which prevents the further mounts that commands need. A second,
+ * uncovered one on top fixes that. No command can write to it.
  */
 const uncover = `"$1" -t proc proc /proc && `;
 
@@ -57,7 +57,7 @@ export async function createSessionSpace({ bwrap, nsenter, setsid, mount }: Spac
   const sockets = child.stdio.flatMap((stream) => (stream instanceof Socket ? [stream] : []));
   for (const socket of sockets) socket.on("error", () => {});
   const reports = sockets.at(-1);
-  if (reports === undefined) throw new Error("The session's network could not be made.");
+  if (reports === undefined) throw new Error("Cannot create the session's network.");
   const launcher = followLauncher(reports, Buffer.from(`${options.join("\0")}\0`), {
     findInit: async (reported) => reported,
   });
@@ -65,7 +65,7 @@ export async function createSessionSpace({ bwrap, nsenter, setsid, mount }: Spac
   const init = launcher.init();
   if (!launcher.hasStarted() || init === undefined) {
     child.kill("SIGKILL");
-    throw new Error("The session's network could not be made.");
+    throw new Error("Cannot create the session's network.");
   }
   let alive = true;
   const over = exited.then(() => {
@@ -77,7 +77,7 @@ export async function createSessionSpace({ bwrap, nsenter, setsid, mount }: Spac
     enter({ network, processes }) {
       const which = [
         ...(network ? ["--net"] : []),
-        // The launcher looks itself up in `/proc`, so it must be that of these processes.
+        // The launcher looks itself up in `/proc`, so that must be these processes' own.
         ...(processes === "none" ? [] : ["--pid", "--mount"]),
       ];
       const target = ["--target", String(init.pid), "--"];

@@ -11,12 +11,12 @@ function tempRoot(): string {
   }
 }
 
-/** Holds everything of ours in the system's temp folder. Private, and no contained command sees it. */
+/** Our folder in the system's temp folder. Private and invisible to contained commands. */
 export function ownRoot(): string {
   return join(tempRoot(), `tinman-${process.getuid?.() ?? "user"}`);
 }
 
-/** A session's temp folder. In a file of its own, because the host offers it before anything of the sandbox is loaded. */
+/** A session's temp folder. Separate, because the host offers it before the sandbox is loaded. */
 export function sessionTemp(sessionId: string): string {
   const { createHash } = process.getBuiltinModule("node:crypto");
   const hash = createHash("sha256").update(`${homedir()}\0${sessionId}`).digest("hex");

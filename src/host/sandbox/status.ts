@@ -14,7 +14,7 @@ function setting(path: string): string | undefined {
   }
 }
 
-/** What forbids user namespaces here. */
+/** What prevents user namespaces here. */
 function adviceFor(): string {
   if (existsSync("/.dockerenv") || existsSync("/run/.containerenv")) {
     return "Start the container with --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined.";
@@ -59,7 +59,7 @@ function probe(bwrap: string): Promise<string | undefined> {
   });
 }
 
-/** Whether commands can be contained, found out by containing one. Never rejects. */
+/** Whether commands can be contained, tested by containing one. Never rejects. */
 export async function probeSandbox(bwrap: string | undefined, nsenter: string | undefined): Promise<SandboxStatus> {
   if (process.platform !== "linux") {
     const why = `Commands cannot be contained on this system yet (${process.platform}).`;

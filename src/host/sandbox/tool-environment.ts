@@ -8,13 +8,13 @@ type Environment = Readonly<Record<string, string>>;
 
 interface Cache {
   readonly variable: string;
-  /** Where the program keeps it without the variable, below the home. */
+  /** The default location below the home. */
   readonly usual: string;
 }
 
 /**
- * Programs that fail when they cannot write their cache. They get one of the session's: a contained command must not write
- * what the same program runs later outside.
+ * Programs that fail without a writable cache. They get one of the session's, because a contained command must not
+ * write what the program runs later outside.
  */
 const caches: readonly Cache[] = [
   { variable: "GOCACHE", usual: ".cache/go-build" },
@@ -26,13 +26,13 @@ const caches: readonly Cache[] = [
   { variable: "GRADLE_USER_HOME", usual: ".gradle" },
 ];
 
-/** What such a program still reads of the user's, if it is there. */
+/** Files of the user that such a program still reads, if they exist. */
 const readCaches: readonly (Cache & { readonly with: string })[] = [
   { variable: "NUGET_PACKAGES", usual: ".nuget/packages", with: "DOTNET_CLI_HOME" },
   { variable: "GRADLE_RO_DEP_CACHE", usual: ".gradle/caches", with: "GRADLE_USER_HOME" },
 ];
 
-/** The variables that contained commands get in addition. */
+/** Additional variables of contained commands. */
 export function toolEnvironment(
   environment: Environment,
   temp: string,

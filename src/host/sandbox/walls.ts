@@ -7,7 +7,7 @@ import { liesBelow } from "../files/where-it-leads.ts";
 /** What a command can do with a place and everything below it. */
 type Rule = "write" | "keep" | "hide" | "show";
 
-/** One mount, in the order in which bubblewrap makes them: a folder before what is in it. */
+/** One mount. Bubblewrap creates them in order: a folder before its content. */
 export interface Mount {
   readonly path: string;
   /** `anchor`: a writable folder that holds a protected place. As a mount it cannot be renamed, so the place cannot move. */
@@ -18,7 +18,7 @@ export interface Walls {
   readonly mounts: readonly Mount[];
   /** Folders to create first, parents first, because a mount needs a place. */
   readonly missing: readonly string[];
-  /** Of those, the places that must stay empty. */
+  /** The ones among them that must stay empty. */
   readonly missingKept: readonly string[];
   /** Kept places that are links, which a mount cannot protect, and where they lead. */
   readonly links: ReadonlyMap<string, string>;
@@ -33,7 +33,7 @@ function depthOrder(left: string, right: string): number {
   return a.length - b.length;
 }
 
-/** Looks at places on this machine, and never twice below a missing folder: most of hundreds are missing. */
+/** Inspects places on this machine, and never twice below a missing folder, because most of hundreds are missing. */
 function createLook(): (path: string) => Stats | undefined {
   const seen = new Map<string, Stats | undefined>();
   const look = (path: string): Stats | undefined => {
@@ -65,8 +65,8 @@ interface Found {
 }
 
 /**
- * The rules for the paths as they are now. A protected place that is or lies behind a link protects its target too. A place
- * to open that has become a link was swapped since the decision: it stays closed.
+ * The rules for the current paths. A protected place that is or is behind a link protects its target as well. A place
+ * to open that became a link was swapped since the decision and stays closed.
  */
 async function findRules(walls: Containment, look: ReturnType<typeof createLook>): Promise<Found> {
   const rules = new Map<string, Rule>();
@@ -97,14 +97,14 @@ async function findRules(walls: Containment, look: ReturnType<typeof createLook>
   return { rules, links };
 }
 
-/** Whether a place is already as the rule wants it, because of the rule around it. */
+/** Whether a place already has the rule's access through the rule around it. */
 function isNeedless(rule: Rule, outer: Rule | undefined): boolean {
   if (rule === "write" || rule === "hide") return rule === outer;
   if (rule === "show") return outer !== "hide";
   return outer !== "write";
 }
 
-/** The mounts that build these walls from a disk that is read-only. Rejects for a place behind a loop of links. */
+/** The mounts that build these walls on a read-only disk. Rejects a place behind a loop of links. */
 export async function planWalls(walls: Containment): Promise<Walls> {
   const look = createLook();
   const { rules, links } = await findRules(walls, look);
@@ -114,7 +114,7 @@ export async function planWalls(walls: Containment): Promise<Walls> {
   const around: { readonly path: string; readonly rule: Rule }[] = [];
 
   const isOpen = (rule: Rule | undefined) => rule === "write";
-  /** Anchors from the outermost writable folder down to what holds `path`. */
+  /** Anchors from the outermost writable folder down to the folder of `path`. */
   const anchor = (path: string) => {
     let outermost = around.length - 1;
     while (outermost > 0 && isOpen(around[outermost - 1]?.rule)) outermost -= 1;

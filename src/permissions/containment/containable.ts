@@ -14,7 +14,7 @@ export function piecesOf(part: CommandPart, judged: JudgedPart): readonly Piece[
   return [{ part, judged }, ...inner];
 }
 
-/** Why a part is `high`, where that is only because what it does is unknown. */
+/** Why a part is `high`, if only because its effect is unknown. */
 const unknownWhat: ReadonlySet<string> = new Set([
   "unknown-program",
   "unknown-use",
@@ -36,16 +36,16 @@ const unknownWhat: ReadonlySet<string> = new Set([
   "project-outside",
 ]);
 
-/** Rows of known programs that can do anything, but need nothing beyond the workspace for it. */
+/** Rows of known programs with any effect that need nothing beyond the workspace. */
 const unknownUses =
   /^row (?:python[23]?|perl|ruby|php|lua|node|deno|bun|zsh|fish|ksh|csh|tcsh|pwsh|powershell|busybox|vim?|nvim|emacs|nano|ed|ex|gdb|strace|ltrace|alias|unalias|unset|mapfile|readarray|getopts|let|shopt|enable|hash|bind|complete|cloc|watch|script|flock|parallel|setsid|xterm)\b/;
 
-/** Programs whose unknown calls delete, or change a repository, so that the walls around the workspace do not help. */
+/** Programs whose unknown calls delete files or change a repository, so walls around the workspace do not help. */
 const destroysWithin = /^(?:git|rm|rmdir|unlink|shred|truncate|find|fd|xargs|rsync|rimraf)$/;
 
 /**
- * Whether a part is `high` only because what it does is unknown. Behind walls it can then do no more than a build can: so
- * it is `medium`. What deletes files, or needs to leave, stays `high`.
+ * Whether a part is `high` only because its effect is unknown. Behind walls it can do no more than a build, so it is
+ * `medium`. Parts that delete files, or need to leave, stay `high`.
  */
 export function isContainable({ part, judged }: Piece): boolean {
   if (judged.protected) return false;

@@ -3,7 +3,7 @@ interface Need {
   /** Matches the words of a call, without the path of its program. */
   readonly calls: RegExp;
   readonly network?: true;
-  /** It fetches anything, so that what is not understood beside it may be code from the network. */
+  /** It downloads, so anything not understood beside it may be code from the network. */
   readonly downloads?: true;
   /** Credentials that the call can read. */
   readonly logins?: string;
@@ -11,11 +11,14 @@ interface Need {
   readonly caches?: string;
   /** Processes and local ports: the session's, if it has servers, and otherwise the machine's. */
   readonly processes?: true;
-  /** The machine's own services and records, which containment would hide. */
+  /** The machine's services and records, which containment would hide. */
   readonly machine?: true;
 }
 
-/** The first match counts. Tests, builds and other runs of a project's code are not here: they need only the workspace. */
+/**
+ * The first match counts. Runs of a project's code, such as tests and builds, are missing, because they need only the
+ * workspace.
+ */
 const needs: readonly Need[] = [
   {
     calls:

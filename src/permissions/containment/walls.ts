@@ -11,14 +11,14 @@ export interface Situation {
   readonly sandbox: NonNullable<DecisionContext["sandbox"]>;
   readonly found: Found;
   readonly class: AccessClass;
-  /** Some of the command is not understood. */
+  /** Part of the command is not understood. */
   readonly isUnknown: boolean;
 }
 
 /** Sub-commands of git that change a repository's settings. */
 const changesSettings = /^(?:branch|checkout|switch|submodule|worktree|remote|init|clone)$/;
 
-/** The walls around a command. What is not understood gets the workspace, and nothing that its neighbours need. */
+/** The walls around a command. Parts not understood get the workspace, and nothing that other parts need. */
 export function wallsFor(pieces: readonly Piece[], situation: Situation): Containment {
   const { context, sandbox, isUnknown } = situation;
   const { cwd } = context;
@@ -56,8 +56,8 @@ function isGit({ part, judged }: Piece): boolean {
 }
 
 /**
- * Git writes its repository, but never the hooks, and the settings only with sub-commands that have to. To other programs
- * the whole repository is read-only.
+ * Git can write its repository, but never hooks, and settings only with sub-commands that need it. For other programs
+ * the repository is read-only.
  */
 function repositoryWalls(
   pieces: readonly Piece[],
@@ -79,7 +79,7 @@ function repositoryWalls(
   };
 }
 
-/** Places that decide what programs do, in the workspace or in what else can be written. */
+/** Places that decide what programs do, in the workspace or other writable folders. */
 function keptPlaces(context: DecisionContext): readonly string[] {
   const { cwd, reached } = context;
   const { kept, programs } = namedPlaces(context);

@@ -10,14 +10,14 @@ export function sandboxNote(output: string, walls: Containment): string | undefi
   const hidden = walls.hidden.find((place) => output.includes(place));
   const isOffline = walls.network === "session" && unreachable.test(output);
   const causes = [
-    ...(isOffline ? ["it has no network, and ports of this machine cannot be reached"] : []),
+    ...(isOffline ? ["it has no network and cannot reach ports of this machine"] : []),
     ...(readOnly.test(output) ? [`it can write only ${writablePlaces(walls)}`] : []),
     ...(hidden === undefined ? [] : [`${hidden} is hidden from it`]),
     ...(forbidden.test(output) ? ["it has no special rights"] : []),
   ];
   if (causes.length === 0) return undefined;
   const advice =
-    'Run installers, git and downloads as commands of their own. To run a command outside the sandbox, call Execute with riskLevel "high", which may need permission.';
+    'Run installers, git and downloads as separate commands. To run a command outside the sandbox, call Execute with riskLevel "high", which may need permission.';
   return `[The command ran in a sandbox: ${causes.join("; ")}. ${advice}]`;
 }
 

@@ -231,7 +231,7 @@ describe("Execute in the sandbox", () => {
     network: "session",
     processes: "own",
   };
-  const offline = "it has no network, and ports of this machine cannot be reached";
+  const offline = "it has no network and cannot reach ports of this machine";
   const readOnly = "it can write only /project and $TMPDIR";
   const failed = { end: { type: "exit", code: 1 } } as const;
 
