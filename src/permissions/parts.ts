@@ -1,4 +1,4 @@
-import type { AccessClass, CommandPart, Lookup } from "../engine/permission.ts";
+import type { AccessClass, CommandPart, Lookup, Touch } from "../engine/permission.ts";
 import { lookupKey } from "../engine/permission.ts";
 
 /** Something that cannot be examined. Its words may be anything. */
@@ -19,13 +19,14 @@ export function inBackground(part: CommandPart): CommandPart {
   return classed(group("background", part.source, [part]), "medium", "background", "runs in the background");
 }
 
-/** The lookups needed to judge a part, without duplicates. */
-export function lookupsOf(root: CommandPart): readonly Lookup[] {
+/** The lookups needed to judge a part and further touches, without duplicates. */
+export function lookupsOf(root: CommandPart, more: readonly Touch[] = []): readonly Lookup[] {
   const lookups = new Map<string, Lookup>();
   const collect = ({ touches, parts }: CommandPart): void => {
     for (const { lookup } of touches) lookups.set(lookupKey(lookup), lookup);
     parts.forEach(collect);
   };
   collect(root);
+  for (const { lookup } of more) lookups.set(lookupKey(lookup), lookup);
   return [...lookups.values()];
 }

@@ -1,5 +1,5 @@
-import type { CommandPart, CommandReading, DecisionContext, Touch } from "../engine/permission.ts";
-import { lookupsOf, unreadable } from "./parts.ts";
+import type { CommandPart, CommandReading, DecisionContext, Lookup, Touch } from "../engine/permission.ts";
+import { group, lookupsOf, unreadable } from "./parts.ts";
 import { createMovedPaths, type MovedPaths } from "./places/moved-paths.ts";
 import { mayDelete } from "./places/suspect-text.ts";
 import { isPlainShell } from "./programs/wrappers.ts";
@@ -42,9 +42,7 @@ export function readCommand(
     const { part, isDoubtful, listed } = look(moved, true);
     const isFinal = moved.again === undefined && !isDoubtful && exported.size === 0;
     const final = isFinal ? part : look(moved.again ?? createMovedPaths(places.cwd), !isDoubtful).part;
-    const suspects = listed.length > 0 && mayDelete(command) ? listed : [];
-    const together = deletedTogether(final, suspects);
-    const read = reading(command, together.part, programs, together.touches);
+    const read = reading(command, final, programs, listed.length > 0 && mayDelete(command) ? listed : []);
     return moved.makesLinks ? { ...read, makesLinks: true } : read;
   } catch (error) {
     // The parser never throws. A bug of ours must not let a command run.
@@ -56,43 +54,35 @@ export function readCommand(
 const mostTogether = 50;
 
 /** Several deletions can empty a folder together, so each of their patterns is looked up along with the others. */
-function deletedTogether(
-  root: CommandPart,
-  suspects: readonly Touch[],
-): { readonly part: CommandPart; readonly touches: readonly Touch[] } {
-  const deleted = new Set<string>();
-  let hasPattern = false;
-  const note = ({ use, lookup: { what, path, from } }: Touch): void => {
-    if (use !== "delete" || from !== undefined) return;
-    if (what === "emptied") hasPattern = true;
-    if (what === "repositories-below" && deleted.size < mostTogether) deleted.add(path);
-  };
-  const collect = (part: CommandPart): void => {
-    part.touches.forEach(note);
-    part.parts.forEach(collect);
-  };
-  collect(root);
-  suspects.forEach(note);
-  if (!hasPattern || deleted.size < 2) return { part: root, touches: suspects };
+function deletedTogether(root: CommandPart, lookups: readonly Lookup[]): CommandPart {
+  const deleted = lookups.filter(({ what, from }) => what === "repositories-below" && from === undefined);
+  if (deleted.length < 2) return root;
+  const paths = deleted.slice(0, mostTogether).map(({ path }) => path);
   const joined = (touch: Touch): Touch => {
     if (touch.lookup.what !== "emptied") return touch;
-    const from = [...deleted].filter((path) => path !== touch.lookup.path).join("\n");
+    const from = paths.filter((path) => path !== touch.lookup.path).join("\n");
     return { ...touch, lookup: { ...touch.lookup, from } };
   };
   const rewritten = (part: CommandPart): CommandPart => {
     return { ...part, touches: part.touches.map(joined), parts: part.parts.map(rewritten) };
   };
-  return { part: rewritten(root), touches: suspects.map(joined) };
+  return rewritten(root);
 }
 
 function reading(
   text: string,
-  root: CommandPart,
+  whole: CommandPart,
   programs: readonly string[],
-  suspects: readonly Touch[] = [],
+  listed: readonly Touch[] = [],
 ): CommandReading {
-  const known = lookupsOf(root);
-  const lookups = suspects.length === 0 ? known : lookupsOf({ ...root, touches: [...root.touches, ...suspects] });
+  let [root, suspects] = [whole, listed];
+  let lookups = lookupsOf(root, suspects);
+  if (lookups.some(({ what }) => what === "emptied")) {
+    // The suspects are touches of a part of their own, so that they are rewritten like the others.
+    root = deletedTogether(whole, lookups);
+    suspects = deletedTogether({ ...group("listed", "", []), touches: listed }, lookups).touches;
+    lookups = lookupsOf(root, suspects);
+  }
   const names = [...new Set(programs)].slice(0, mostNames);
   if (lookups.length <= mostLookups)
     return { text, root, programs: names, lookups, ...(suspects.length === 0 ? {} : { suspects }) };

@@ -94,13 +94,12 @@ const othersHomes = /^\/(?:home|users|var\/home|export\/home)$/;
 const onlyInHomes =
   /^\/\.(?:ssh|gnupg|aws|azure|kube|config\/gcloud|docker\/config\.json|netrc|git-credentials|pgpass|\w+_history|password-store|mozilla)(?:\/|$)/;
 
-/** A path in another user's home, and what is known there, as if that home were ours. */
+/** A path (in comparison form) in another user's home, and what is known there, as if that home were ours. */
 function asOurs(
-  path: string,
+  name: string,
   known: KnownPlaces,
 ): { readonly home: string; readonly path: string; readonly known: KnownPlaces } | undefined {
-  const name = folded(plain(path));
-  const [home] = othersHome.exec(name) ?? [];
+  const home = othersHome.exec(name)?.[0];
   if (home === undefined || namedPlaces(known).homes.includes(home)) return undefined;
   const [rest, cwd] = [name.slice(home.length), folded(plain(known.cwd))];
   // A container's workspace may be named like a home.
@@ -113,7 +112,7 @@ function asOurs(
 /** Whether a canonical path needs explicit approval for this use. */
 export function isProtected(path: string, known: KnownPlaces, use: "read" | "write"): boolean {
   const name = folded(plain(path));
-  const other = asOurs(path, known);
+  const other = asOurs(name, known);
   if (other !== undefined && isProtected(other.path, other.known, use)) return true;
   const compared = withSlash(name);
   const places = [...homePlacesOf(known), ...repositoriesOf(known)];
@@ -174,11 +173,12 @@ export function protectedIn(folder: string, known: KnownPlaces, use: "read" | "w
   if (isInside(path, "/proc")) return "process environments";
   if (path === "/etc/ssh") return "the host's keys";
   if (/\/\.git(\/(modules|worktrees)(\/.*)?)?$/i.test(path)) return "git's configuration";
-  const other = asOurs(path, known);
+  const name = folded(path);
+  const other = asOurs(name, known);
   const inOther = other === undefined ? undefined : protectedIn(other.path, other.known, use);
   if (other !== undefined && inOther !== undefined) return inOther.replace(known.home, other.home);
-  if (othersHomes.test(folded(path)) && !isInside(path, known.cwd)) return `${path}/*/.ssh`;
-  const compared = withSlash(folded(path));
+  if (othersHomes.test(name) && !isInside(path, known.cwd)) return `${path}/*/.ssh`;
+  const compared = withSlash(name);
   const { agents } = namedPlaces(known);
   const isWorkplace = (place: string): boolean => agents.has(place) && isInside(known.cwd, place);
   for (const { closed, kept, programs, links } of homePlacesOf(known)) {

@@ -82,6 +82,8 @@ const deletingCallHere =
 /** A call that deletes a folder with all that is in it. */
 const treeCall =
   /\b(?:rmtree|remove_tree|rm_rf?|rmSync|removeSync|RemoveAll|remove_dir_all|emptyDir(?:Sync)?|remove_entry(?:_secure)?|deleteDirectory|delete-directory|rimraf)(?: ?\( ?| (?=["'`$@%(]))/g;
+/** A cheap first check that all of these pass. */
+const deletingWord = /rm|remove|delete|rimraf|emptydir/i;
 /** The same in Ruby, whose calls need no brackets, and in Node with an option. */
 const rubyCall = /\b(?:rm_rf?|remove_dir|remove_entry(?:_secure)?)(?: ?\( ?| (?=\w))/g;
 const nodeCall = /\b(?:rm|rmdir|rmdirSync) ?\( ?/g;
@@ -99,6 +101,7 @@ const appendedFolder =
 
 /** Whether a program in the text deletes a folder whose path it puts together itself. */
 function deletesComputed(text: string): boolean {
+  if (!deletingWord.test(text)) return false;
   const plain = text.slice(0, longestText).replace(/[ \t]+/g, " ");
   if (appendedFolder.test(plain) || renamedCall.test(plain) || listedWords.test(plain)) return true;
   const isNode = isRecursive.test(plain);
