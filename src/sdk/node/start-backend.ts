@@ -149,12 +149,12 @@ function faultOfFolder(folder: string): string | undefined {
   try {
     if (!statSync(folder).isDirectory()) return "it is not a folder";
   } catch {
-    return "there is no such folder";
+    return "the folder does not exist";
   }
   try {
     accessSync(folder, constants.X_OK);
   } catch {
-    return "that folder may not be entered";
+    return "the folder cannot be entered";
   }
   return undefined;
 }
