@@ -14,7 +14,7 @@ export interface Containment {
    * except the root. The rest of the disk is read-only.
    */
   readonly writable: readonly string[];
-  /** Writable folders of its own program. Missing ones are created. */
+  /** Writable folders of its own program, and those that the user names. Missing ones are created. */
   readonly caches: readonly string[];
   /** Files written by its redirections. Created before it starts, and writable only in place. */
   readonly outputs: readonly string[];

@@ -1,6 +1,6 @@
 import { constants, realpathSync } from "node:fs";
-import { mkdir, open } from "node:fs/promises";
-import { basename } from "node:path";
+import { mkdir, open, realpath } from "node:fs/promises";
+import { basename, dirname } from "node:path";
 import type { Contained, Containment, Sandbox, SandboxStatus } from "../../engine/containment.ts";
 import { liesBelow } from "../files/where-it-leads.ts";
 import { ownProgram } from "../processes/executables.ts";
@@ -51,6 +51,8 @@ function agentFor(shown: readonly string[], environment: Environment): readonly 
 async function makePlaces({ caches, outputs }: Containment): Promise<void> {
   for (const path of caches) await mkdir(path, { recursive: true }).catch(() => undefined);
   for (const path of outputs) {
+    // The folder may have become a link since the decision.
+    if ((await realpath(dirname(path)).catch(() => undefined)) !== dirname(path)) continue;
     const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW, 0o666).catch(
       () => undefined,
     );

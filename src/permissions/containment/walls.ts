@@ -31,8 +31,8 @@ export function wallsFor(pieces: readonly Piece[], situation: Situation): Contai
   const elsewhere = isUnknown ? [] : writtenElsewhere(pieces, situation);
   const git = repositoryWalls(pieces, situation);
   return {
-    writable: [sandbox.temp, ...(reads ? [] : [cwd, ...sandbox.writable, ...git.writable, ...elsewhere])],
-    caches: needed.flatMap(({ caches }) => below(caches)),
+    writable: [sandbox.temp, ...(reads ? [] : [cwd, ...git.writable, ...elsewhere])],
+    caches: [...(reads ? [] : sandbox.writable), ...needed.flatMap(({ caches }) => below(caches))],
     outputs: isUnknown ? redirectedTo(pieces, situation) : [],
     kept: reads ? [] : keptPlaces(context),
     barred: reads ? [] : [...new Set([...git.barred, `${cwd}/.tinman`, `${cwd}/.mcp.json`])],
