@@ -24,7 +24,7 @@ export function sandboxNote(output: string, walls: Containment): string | undefi
 const mostShown = 4;
 
 /** The first writable place is the temp folder. */
-function writablePlaces({ writable: [, ...folders] }: Containment): string {
-  const shown = folders.slice(0, mostShown);
+function writablePlaces({ writable: [, ...folders], caches }: Containment): string {
+  const shown = [...folders, ...caches].slice(0, mostShown);
   return shown.length === 0 ? "$TMPDIR" : `${shown.join(", ")} and $TMPDIR`;
 }

@@ -38,9 +38,10 @@ describe("a command in the sandbox", () => {
     const { commands, backgrounds } = kit.host;
     const shown = [...commands, ...backgrounds].map(({ command, contained }) => {
       const { sessionId, walls } = contained ?? {};
-      return { command, sessionId, writable: walls?.writable, network: walls?.network };
+      return { command, sessionId, writable: walls?.writable, caches: walls?.caches, network: walls?.network };
     });
-    const walls = { sessionId: session.id, writable: [`/tmp/${session.id}`, "/ws", "/opt/cache"], network: "session" };
+    const places = { writable: [`/tmp/${session.id}`, "/ws"], caches: ["/opt/cache"] };
+    const walls = { sessionId: session.id, ...places, network: "session" };
     expect(shown).toEqual([
       { command: "./build.sh", ...walls },
       { command: "git push" },
