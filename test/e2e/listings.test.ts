@@ -85,7 +85,7 @@ test("doctor checks what is needed and reports it", async () => {
   const run = await bench.tinman(["doctor", "--json"]);
   const { checks } = JSON.parse(run.stdout);
   expect(checks.map(({ name, status }: Record<string, string>) => [name, status])).toEqual(
-    ["node", "home", "configuration", "model", "sessions", "shell", "search", "writes", "git"].map((name) => [
+    ["node", "home", "configuration", "model", "sessions", "shell", "search", "sandbox", "writes", "git"].map((name) => [
       name,
       "ok",
     ]),
