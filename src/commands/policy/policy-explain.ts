@@ -27,7 +27,11 @@ export async function explainCommand(
   io: Io,
 ): Promise<number> {
   const command = await commandOf(given, words ?? []);
-  const judge = await createJudge(options.cwd, { mode: options.sandbox, isAssumed: options.sandbox === "required" }, io);
+  const judge = await createJudge(
+    options.cwd,
+    { mode: options.sandbox, isAssumed: options.sandbox === "required" },
+    io,
+  );
   const judged = await judge(command);
   const levels: readonly PolicyLevel[] = options.auto === undefined ? policyLevels : [options.auto];
   const verdicts = levels.map((level) => [level, judged.at(level)] as const);

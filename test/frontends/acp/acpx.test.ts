@@ -116,7 +116,10 @@ describe("acpx", { timeout: 60_000 }, () => {
 
   it("sets the mode", async () => {
     const wrong = await run("set-mode", "nowhere");
-    expect([wrong.code, wrong.stdout]).toEqual([1, expect.stringContaining("Available: off, low, medium, high, spec.")]);
+    expect([wrong.code, wrong.stdout]).toEqual([
+      1,
+      expect.stringContaining("Available: off, low, medium, high, spec."),
+    ]);
     expect((await run("set-mode", "low")).code).toBe(0);
     const low = await run("--deny-all", "prompt", "create file low.txt with hello");
     expect(told(low)).toMatchObject({ asked: 0, stopReason: "end_turn" });
