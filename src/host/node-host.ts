@@ -78,6 +78,12 @@ function lazyProcesses(options: NodeHostOptions, sandbox: () => Promise<HostSand
   };
 }
 
+/** The usual programs that contain commands. */
+const launchers: { readonly [Platform in NodeJS.Platform]?: readonly string[] } = {
+  linux: ["/usr/bin/bwrap", "/bin/bwrap"],
+  darwin: ["/usr/bin/sandbox-exec"],
+};
+
 /** Nothing of it is loaded before the first contained command, and nothing has to be ended without one. */
 function lazySandbox(): { readonly load: () => Promise<HostSandbox>; readonly sandbox: Sandbox } {
   let loaded: HostSandbox | undefined;
@@ -87,8 +93,7 @@ function lazySandbox(): { readonly load: () => Promise<HostSandbox>; readonly sa
   });
   const sandbox: Sandbox = {
     status: async () => (await load()).status(),
-    seemsToWork: () =>
-      process.platform === "linux" && ["/usr/bin/bwrap", "/bin/bwrap"].some((path) => existsSync(path)),
+    seemsToWork: () => (launchers[process.platform] ?? []).some((path) => existsSync(path)),
     tempOf: sessionTemp,
     hasServers: (sessionId) => loaded?.hasServers(sessionId) === true,
     endSession: async (sessionId) => loaded?.endSession(sessionId),

@@ -57,7 +57,18 @@ async function ownStart(): Promise<string> {
 
 async function isAlive(owner: string): Promise<boolean> {
   const [pid, ticks] = owner.split(" ").map(Number);
-  return pid !== undefined && ticks !== undefined && (await statusOf(pid))?.startTicks === ticks;
+  if (!pid || ticks === undefined) return false;
+  // Without `/proc`, the id alone has to do.
+  if (ticks === 0) return isRunning(pid);
+  return (await statusOf(pid))?.startTicks === ticks;
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return errorCode(error) === "EPERM";
+  }
 }
 
 /** Removes the temp folders of processes that were killed. */

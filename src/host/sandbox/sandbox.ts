@@ -12,6 +12,7 @@ import { couldNotContain, launcherTries } from "./launcher-words.ts";
 import { holdPlaces } from "./mount-points.ts";
 import { neededOfRun } from "./needed-of-run.ts";
 import { createOwnPlaces } from "./own-places.ts";
+import { sandboxExec, seatbeltProfile } from "./seatbelt.ts";
 import { createSessionSpace, type SessionSpace } from "./session-space.ts";
 import { sessionTemp } from "./session-temp.ts";
 import { probeSandbox } from "./status.ts";
@@ -60,7 +61,7 @@ async function makePlaces({ caches, outputs }: Containment): Promise<void> {
   }
 }
 
-/** Contains commands with bubblewrap. */
+/** Contains commands with bubblewrap, or on macOS with sandbox-exec. */
 export function createHostSandbox(): HostSandbox {
   const places = createOwnPlaces();
   const sessions = new Map<string, Session>();
@@ -94,8 +95,9 @@ export function createHostSandbox(): HostSandbox {
     environment: Environment,
     inBackground: boolean,
   ): Promise<ContainedStart> {
+    const isMac = process.platform === "darwin";
     const bwrap = process.platform === "linux" ? ownProgram("bwrap", cwd) : undefined;
-    if (bwrap === undefined) throw new Error(couldNotContain("bwrap was not found"));
+    if (bwrap === undefined && !isMac) throw new Error(couldNotContain("bwrap was not found"));
     const [sockets, space] = await Promise.all([
       listeningSockets(),
       spaceOf(sessionOf(sessionId)),
@@ -111,7 +113,26 @@ export function createHostSandbox(): HostSandbox {
       ],
       shown: [...walls.shown, ...agentFor(walls.shown, environment), ...neededOfRun(environment.PATH), temp],
     });
-    const held = holdPlaces(plan);
+    // A profile needs no place to mount on.
+    const held = holdPlaces(isMac ? { ...plan, missing: [] } : plan);
+    const common = {
+      environment: toolEnvironment(environment, temp, {
+        writable: [...walls.writable, ...walls.caches],
+        network: walls.network,
+      }),
+      heldFolders: held.folders,
+      async finish() {
+        const changed = await held.release();
+        return changed.map(
+          (path) => `[${path} appeared or changed while this command ran. Check it before you use it.]`,
+        );
+      },
+    };
+    if (bwrap === undefined) {
+      const profile = seatbeltProfile({ network: walls.network, mounts: plan.mounts });
+      const launcher = [sandboxExec, "-p", profile];
+      return { ...common, launcher, options: new Uint8Array(), ownProcesses: false };
+    }
     const network = walls.network === "session" && space !== undefined;
     const seesSession = walls.processes === "session" && space !== undefined;
     const processes = seesSession ? "seen" : inBackground && space !== undefined ? "below" : "none";
@@ -125,20 +146,10 @@ export function createHostSandbox(): HostSandbox {
     });
     const joined = network || processes !== "none" ? (space?.enter({ network, processes }) ?? []) : [];
     return {
+      ...common,
       launcher: [...joined, bwrap, "--args", "4", "--json-status-fd", "5", "--"],
       options: Buffer.from(`${options.join("\0")}\0`),
-      environment: toolEnvironment(environment, temp, {
-        writable: [...walls.writable, ...walls.caches],
-        network: walls.network,
-      }),
       ownProcesses: seesSession ? false : processes === "below" ? "below" : "here",
-      heldFolders: held.folders,
-      async finish() {
-        const changed = await held.release();
-        return changed.map(
-          (path) => `[${path} appeared or changed while this command ran. Check it before you use it.]`,
-        );
-      },
     };
   }
 

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import type { SandboxStatus } from "../../engine/containment.ts";
 import { startProgram } from "../processes/start-program.ts";
 import { bubblewrapOptions } from "./bubblewrap.ts";
+import { sandboxExec, seatbeltProfile } from "./seatbelt.ts";
 
 const limitMs = 5000;
 const install = "Install bubblewrap (Debian and Ubuntu: apt-get install bubblewrap).";
@@ -31,13 +32,10 @@ function adviceFor(): string {
   return "Ask the administrator of this machine to allow unprivileged user namespaces.";
 }
 
-function probe(bwrap: string): Promise<string | undefined> {
-  const options = bubblewrapOptions({
-    ...({ network: "session", ownProcesses: true, inSessionNetwork: false } as const),
-    ...{ mounts: [], emptyFile: "", cwd: "/" },
-  });
+/** What is wrong with the launcher; `undefined` if nothing. */
+function probe(launcher: string, options: readonly string[]): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const child = startProgram(bwrap, [...options, "--die-with-parent", "--", "/bin/sh", "-c", ":"], {
+    const child = startProgram(launcher, [...options, "/bin/sh", "-c", ":"], {
       cwd: "/",
       env: { LC_ALL: "C" },
       stdio: ["ignore", "ignore", "pipe"],
@@ -61,12 +59,25 @@ function probe(bwrap: string): Promise<string | undefined> {
 
 /** Whether commands can be contained, tested by containing one. Never rejects. */
 export async function probeSandbox(bwrap: string | undefined, nsenter: string | undefined): Promise<SandboxStatus> {
+  if (process.platform === "darwin") {
+    const problem = await probe(sandboxExec, ["-p", seatbeltProfile({ network: "session", mounts: [] })]);
+    if (problem === undefined) return { works: true, mechanism: "sandbox-exec", sharesNetwork: false };
+    return {
+      works: false,
+      why: `sandbox-exec does not work here: ${problem}.`,
+      advice: "Run Tinman outside other sandboxes.",
+    };
+  }
   if (process.platform !== "linux") {
     const why = `Commands cannot be contained on this system yet (${process.platform}).`;
     return { works: false, why, advice: "Run Tinman on Linux, in a virtual machine or a container." };
   }
   if (bwrap === undefined) return { works: false, why: "bubblewrap is not installed.", advice: install };
-  const problem = await probe(bwrap);
+  const options = bubblewrapOptions({
+    ...({ network: "session", ownProcesses: true, inSessionNetwork: false } as const),
+    ...{ mounts: [], emptyFile: "", cwd: "/" },
+  });
+  const problem = await probe(bwrap, [...options, "--die-with-parent", "--"]);
   if (problem !== undefined) {
     return { works: false, why: `bubblewrap does not work here: ${problem}.`, advice: adviceFor() };
   }
