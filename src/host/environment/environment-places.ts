@@ -81,6 +81,12 @@ function filesOfSecrets(env: NodeJS.ProcessEnv): readonly string[] {
   });
 }
 
+/** Where Kerberos keeps a user's tickets unless told otherwise. */
+function tickets(): readonly string[] {
+  const uid = process.getuid?.();
+  return uid === undefined ? [] : [`/tmp/krb5cc_${uid}`, `/run/user/${uid}/krb5cc`];
+}
+
 /** Caches that a shell sources at start-up. Their names end in a user, a host or a version. */
 const sourcedCache = /^(\.?zcompdump|p10k-)/i;
 
@@ -106,7 +112,12 @@ export function environmentPlaces(env: NodeJS.ProcessEnv, places: ProtectedPaths
     ...(zsh === undefined ? [] : inHome(paths, `${home}/.z`, home, zsh)),
     ...(curl === undefined ? [] : inHome(paths, `${home}/.curlrc`, home, curl)),
   ];
-  const closed = [...elsewhere(places.closed), ...named(env, closedFiles), ...safely(() => filesOfSecrets(env))];
+  const closed = [
+    ...elsewhere(places.closed),
+    ...named(env, closedFiles),
+    ...tickets(),
+    ...safely(() => filesOfSecrets(env)),
+  ];
   return {
     closed: [...new Set(closed)],
     kept: [...elsewhere(places.kept), ...named(env, keptFiles), ...sourcedCaches(env, home)],

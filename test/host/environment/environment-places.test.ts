@@ -8,10 +8,11 @@ import { tempFolder } from "../support.ts";
 
 const home = "/home/u";
 const named = createPermissionPolicy(() => "bash").namedPlaces({ home, ownHome: "/home/u/.tinman" });
-const nothing: ProtectedPaths = { closed: [], kept: [], programs: [], links: [] };
+const tickets = [`/tmp/krb5cc_${process.getuid?.()}`, `/run/user/${process.getuid?.()}/krb5cc`];
+const nothing: ProtectedPaths = { closed: tickets, kept: [], programs: [], links: [] };
 const found = (env: NodeJS.ProcessEnv) => environmentPlaces(env, named, home);
 
-test("without variables, there is nothing more to protect", () => {
+test("without variables, only Kerberos tickets are protected besides the named places", () => {
   expect(found({})).toEqual(nothing);
 });
 
@@ -48,6 +49,7 @@ test("protects files that variables name, but not devices and folders around the
     PGPASSFILE: "/srv/pgpass",
     KRB5CCNAME: "FILE:/tmp/krb5cc_1",
     HISTFILE: "/srv/history",
+    ...tickets,
     LESSHISTFILE: "-",
     PYTHON_HISTORY: "/dev/null",
     NETRC: "/",
@@ -90,7 +92,7 @@ test("closes a file named by a variable with a secret's name", async () => {
     found({ DB_PASSWORD_FILE: file, OTHER_FILE: `${file}2`, SSH_KEY_PATH: join(folder, "missing"), SECRET: folder }),
   ).toEqual({
     ...nothing,
-    closed: [file, join(folder, "missing")],
+    closed: [...tickets, file, join(folder, "missing")],
   });
 });
 
@@ -115,7 +117,7 @@ test("protects a PATH folder and a secret file before they exist", async () => {
   };
   expect(found(env)).toEqual({
     ...nothing,
-    closed: [`${folder}/token`],
+    closed: [...tickets, `${folder}/token`],
     kept: [`${folder}/start.sh`],
     programs: [`${folder}/tools/bin`],
   });
