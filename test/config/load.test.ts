@@ -116,7 +116,7 @@ describe("files that are not plain are not waited for", () => {
       "a link to such a pipe",
       (path: string) => execFileSync("sh", ["-c", 'mkfifo "$0.pipe"; ln -s "$0.pipe" "$0"', path]),
     ],
-    ["a link to a device without an end", (path: string) => symlink("/dev/zero", path)],
+    ["a link to an endless device", (path: string) => symlink("/dev/zero", path)],
     ["a folder", (path: string) => mkdir(path)],
   ])("%s", async (_, make) => {
     const path = join(home, "config.yaml");

@@ -143,7 +143,7 @@ const table: readonly Row[] = [
     "deletes HERE/notes.txt, which cannot be undone",
   )({ "work/notes.txt": undefined }),
   execute(
-    "of a program that is not known",
+    "of an unknown program",
     "own-program made.txt",
     "high",
     "unknown-program",

@@ -48,11 +48,11 @@ describe("when our process is killed", () => {
   const trees: Readonly<Record<string, (nap: string) => string>> = {
     "in the foreground": (nap) => `echo $$; sleep ${nap}; sleep ${nap}`,
     "in the background": (nap) => `echo $$; sleep ${nap} & sleep ${nap} & wait`,
-    "deaf to SIGTERM and SIGHUP": (nap) => `trap "" TERM HUP; echo $$; sleep ${nap}; sleep ${nap}; sleep ${nap}`,
+    "ignoring SIGTERM and SIGHUP": (nap) => `trap "" TERM HUP; echo $$; sleep ${nap}; sleep ${nap}; sleep ${nap}`,
     "in other sessions": (nap) =>
       `echo $$; setsid sleep ${nap} & (setsid bash -c 'sleep ${nap} & sleep ${nap}' &) ; wait; sleep ${nap}`,
     // Only the last lines are reported, so each of them names the group.
-    "that write without end": (nap) => `trap "" PIPE; sleep ${nap} & while :; do echo $$ 2>/dev/null; sleep 0.01; done`,
+    "that write endlessly": (nap) => `trap "" PIPE; sleep ${nap} & while :; do echo $$ 2>/dev/null; sleep 0.01; done`,
   };
 
   test.each(Object.entries(trees))("its command's processes %s end, too", async (_, make) => {

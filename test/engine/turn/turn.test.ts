@@ -154,7 +154,7 @@ test("calls of a refused reply never run", async () => {
 });
 
 test.each<[string, ModelEvent[], string]>([
-  ["nothing at all", [{ type: "end", stop: "end" }], "model_empty"],
+  ["an empty reply", [{ type: "end", stop: "end" }], "model_empty"],
   ["no end", [{ type: "text", text: "x" }], "model_failed"],
 ])("a model that gives %s has failed with a message", async (_, events, code) => {
   const session = await createKit([events]).open();

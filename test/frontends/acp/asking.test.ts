@@ -248,7 +248,7 @@ describe.each(sources)("%s: permissions, plans and questions", (source) => {
   test.each<[string, object]>([
     ["declined", { action: "decline" }],
     ["cancelled", { action: "cancel" }],
-    ["accepted with nothing", { action: "accept" }],
+    ["accepted without content", { action: "accept" }],
   ])("a form that is %s is no answer, and the turn ends", async (_, answer) => {
     const { editor, session } = at();
     editor.elicit = () => answer as never;

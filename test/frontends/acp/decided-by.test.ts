@@ -145,7 +145,7 @@ describe("a permission", () => {
 
 describe("an announced patch", () => {
   it.each([
-    ["without a space behind the colon", "*** Delete File:x.txt", ["/w/x.txt"]],
+    ["without a space after the colon", "*** Delete File:x.txt", ["/w/x.txt"]],
     ["that moves", "*** Update File: x.txt\n*** Move to: .envrc", ["/w/x.txt", "/w/.envrc"]],
   ])("names the files of one %s as the tool reads it", (_, lines, paths) => {
     const { locations } = viewOf("ApplyPatch", { input: `*** Begin Patch\n${lines}\n*** End Patch` }, cwd);

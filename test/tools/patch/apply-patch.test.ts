@@ -153,16 +153,16 @@ it("omits changed lines of large files from its report", async () => {
 describe("the sections of one patch", () => {
   const works: readonly (readonly [string, Readonly<Record<string, string>>, readonly string[], object])[] = [
     [
-      "update twice, the second what the first left",
+      "update a file twice",
       { a: "1\n" },
       ["*** Update File: a", "-1", "+2", "*** Update File: ./a", "-2", "+3"],
       { a: "3\n" },
     ],
     ["update what was added", {}, ["*** Add File: a", "+1", "*** Update File: a", "-1", "+2"], { a: "2\n" }],
-    ["replace a file as a whole", { a: "1\n" }, ["*** Delete File: a", "*** Add File: a", "+2"], { a: "2\n" }],
+    ["replace a whole file", { a: "1\n" }, ["*** Delete File: a", "*** Add File: a", "+2"], { a: "2\n" }],
     ["delete what was updated", { a: "1\n" }, ["*** Update File: a", "-1", "+2", "*** Delete File: a"], {}],
     [
-      "add where one was moved away",
+      "add a file where one was moved away",
       { a: "1\n" },
       ["*** Update File: a", "*** Move to: b", "*** Add File: a", "+2"],
       { a: "2\n", b: "1\n" },

@@ -137,7 +137,7 @@ function brokenQuiet({ events, isWorking, isHeldUp }: Quiet, told: readonly stri
     }),
     ...(isWorking || state === "idle" ? [] : [`${state} without a turn`]),
     ...(isWorking || isOver ? [] : ["a turn has no end"]),
-    ...(isWorking && !isHeldUp ? ["a turn goes on and waits for nothing"] : []),
+    ...(isWorking && !isHeldUp ? ["a turn continues without waiting for anything"] : []),
   ];
 }
 
