@@ -36,7 +36,7 @@ export function buildRequest(
   return { system, messages: withContinuations(messages), tools, ...own, ...past };
 }
 
-/** Made from ids and times that no file can know, and that a fork shares with its original. */
+/** Derived from ids and times that files cannot guess, and that a fork shares with its original. */
 function markOf([first]: readonly Message[]): string {
   let hash = 0x811c9dc5;
   for (const character of `${first?.id}@${first?.createdAt}`)
@@ -44,7 +44,7 @@ function markOf([first]: readonly Message[]): string {
   return (hash >>> 0).toString(36);
 }
 
-/** After a truncated reply, the model is told to continue; the conversation itself does not contain this. */
+/** After a truncated reply, asks the model to continue. The log does not contain this message. */
 function withContinuations(messages: readonly Message[]): readonly Message[] {
   const isCut = (message: Message | undefined, next: Message | undefined): boolean =>
     message?.role === "assistant" && message.stop === "length" && next?.role !== "user" && next?.role !== "tool";
