@@ -109,7 +109,7 @@ test("a document is read or rejected without quoting the parser", async () => {
   expect(warnings).toEqual([]);
 });
 
-describe("files that are not plain are not waited for", () => {
+describe("rejects pipes and devices without waiting for them", () => {
   test.each([
     ["a pipe without a writer", (path: string) => execFileSync("mkfifo", [path])],
     [

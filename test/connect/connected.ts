@@ -27,7 +27,7 @@ export function recorder(isTerminal: boolean, more: (text: string) => void = () 
       });
       return letGo;
     },
-    leave: () => gone.abort(Object.assign(new Error("nobody reads"), { code: "EPIPE" })),
+    leave: () => gone.abort(Object.assign(new Error("the reader left"), { code: "EPIPE" })),
     async write(piece) {
       await held;
       if (gone.signal.aborted) return;

@@ -100,7 +100,7 @@ describe("the runner of documentation blocks", () => {
     ["<!-- no-run: -->", "sh", "true", "<!-- no-run: -->: there is no such directive"],
     ["<!-- run: pritns -->", "sh", "true", "<!-- run: pritns -->: there is no such directive"],
     ["", "", "x", "say which language this is"],
-    ["", "cobol", "x", "nobody checks cobol blocks"],
+    ["", "cobol", "x", "no checker for cobol blocks"],
   ] as const)("faults %s %s: %s", async (comments, language, text, fault) => {
     expect((await faultsOf([comments, language, text]))[0]).toBe(fault);
   });

@@ -26,7 +26,7 @@ export interface Told {
   readonly resident: readonly number[];
   /** The live memory in bytes, every second. */
   readonly live: readonly number[];
-  /** Open files, likewise. */
+  /** Open files, at the same intervals. */
   readonly open: readonly number[];
   readonly code: number | null;
   readonly stderr: string;

@@ -55,7 +55,7 @@ describe("when our process is killed", () => {
     "that write endlessly": (nap) => `trap "" PIPE; sleep ${nap} & while :; do echo $$ 2>/dev/null; sleep 0.01; done`,
   };
 
-  test.each(Object.entries(trees))("its command's processes %s end, too", async (_, make) => {
+  test.each(Object.entries(trees))("its command's processes %s also end", async (_, make) => {
     const nap = longNap();
     const child = startChild(make(nap), await tempFolder());
     expect(await eventually(() => child.lines.length > 1 && processesWith(nap).length > 0)).toBe(true);

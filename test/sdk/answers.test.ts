@@ -90,7 +90,7 @@ describe("a response", () => {
     await session.close();
   });
 
-  it("that is no longer awaited leaves the next request its own", async () => {
+  it("that is no longer awaited does not answer the next request", async () => {
     const { backend, session } = await open();
     const controller = new AbortController();
     const [first, waiting] = ["a", "b"].map((method) => session.call(method, {}, { signal: controller.signal }));

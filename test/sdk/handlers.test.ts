@@ -152,7 +152,7 @@ describe("a request for permission", () => {
     ["that names no call", { options }],
     ["with an unreadable call", { ...permission, toolUses: [{ toolUse }, { toolUse: { id: 1 } }] }],
     ["that offers no options", { toolUses: permission.toolUses }],
-  ])("%s is allowed by no one", async (_, params) => {
+  ])("%s is never allowed", async (_, params) => {
     const { session, answerTo } = await open({ onPermission: () => "proceed_once" });
     expect(await answerTo("request_permission", params)).toEqual(no);
     await session.close();

@@ -258,7 +258,7 @@ describe("closing a backend", () => {
 });
 
 describe("a backend that does not read", () => {
-  it("holds senders up, who are released when it is closed", async () => {
+  it("blocks senders until it is closed", async () => {
     const connection = await start(standIns.shell("echo $$; exec sleep 60"), {}, hurried);
     const pid = Number(await nextLine(connection));
     for (let i = 0; i < 10; i++) connection.send("x".repeat(1024 * 1024));

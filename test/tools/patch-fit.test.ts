@@ -229,7 +229,7 @@ describe("a hunk that does not fit", () => {
     );
   });
 
-  it("is not confused with one with other text in the middle", async () => {
+  it("is not confused with a place that has other text in the middle", async () => {
     expect(await update("a b\n", "-a  b", "+x")).toContain("does not fit");
     expect(await update("", "-a", "+x")).toContain("Nothing in the file is similar.");
   });

@@ -161,7 +161,7 @@ describe("interrupt", () => {
     expect(session.waiting()).toEqual([]);
   });
 
-  test("a deadline is a limit of its own", async () => {
+  test("a deadline ends the turn as a limit, with its own message", async () => {
     const session = await createKit([hanging]).open();
     const { outcome } = session.prompt(text("a"));
     await until(() => session.history().length > 0);

@@ -49,7 +49,7 @@ describe("at the time limit", () => {
     expect(await runCommand(tidy, { timeoutMs: 1000 })).toEqual(saying("ready\ntidied\n", { type: "timeout" }));
   });
 
-  test("a process outside the group is asked, too", async () => {
+  test("a process outside the group is also asked to end", async () => {
     expect(await runCommand(`setsid ${tidy}; sleep 9`, { timeoutMs: 1000 })).toEqual(
       saying("ready\ntidied\n", { type: "timeout" }),
     );

@@ -36,4 +36,4 @@ const result = await processes.run(
   new AbortController().signal,
 );
 process.stdout.write(`${JSON.stringify(result)}\n`);
-// Without the end of the session: what still runs must not keep the process, and ends with it.
+// The session stays open: commands that still run must not keep the process alive, and end with it.

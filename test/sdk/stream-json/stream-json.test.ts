@@ -125,7 +125,7 @@ describe("a result's call", () => {
     ]);
   });
 
-  it("is none if it was not seen, whatever other calls of the tool are open", async () => {
+  it("is not guessed if it was not seen, even if other calls of the tool are open", async () => {
     expect(
       await matched(
         call({ id: "c2", toolId: "Read", toolName: "Read", parameters: {} }),

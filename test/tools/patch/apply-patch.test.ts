@@ -267,7 +267,7 @@ describe("the sections of one patch", () => {
       { others: ["/project/pipe"], links: { "/project/link": "a", "/project/loop": "loop" } },
     );
     const before = await contents(host);
-    // What fits stands before and behind what does not; none of it may be done.
+    // Valid changes surround the invalid one, and none of them may be applied.
     const more = words.startsWith("It changes") ? [] : ["*** Add File: fits", "+x"];
     const input = patch(...more, ...sections, ...(more.length > 0 ? ["*** Add File: fits too", "+x"] : []));
     expect(await call(applyPatchTool, { input }, createContext(host))).toEqual({

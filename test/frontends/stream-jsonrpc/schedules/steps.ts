@@ -10,7 +10,7 @@ export type Leaving =
   | "ends its input"
   /** It neither sends nor reads any more. */
   | "is gone"
-  /** The program is told to stop. */
+  /** The program is asked to stop. */
   | "is stopped";
 
 export const answers = {
