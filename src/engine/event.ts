@@ -143,7 +143,7 @@ export type DurableBody =
       readonly joined?: readonly string[];
     };
 
-/** Events of the moment: useful while they happen, later reconstructed from durable ones. */
+/** Live events: useful while they happen, and later reconstructed from durable ones. */
 export type LiveBody =
   /** Accepted while a turn is running; `position` 1 is next. */
   | { readonly type: "prompt.queued"; readonly messageId: string; readonly position: number }

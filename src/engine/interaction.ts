@@ -43,5 +43,5 @@ export type Answer =
   | { readonly kind: "approve"; readonly autonomy: Autonomy }
   /** The result of a call that the client ran. */
   | { readonly kind: "result"; readonly text: string; readonly isError?: boolean }
-  /** No. `why` goes to the model if it is more than the user's plain no. */
+  /** A refusal. `why` goes to the model unless it is just the user's plain no. */
   | { readonly kind: "cancel"; readonly why?: string };

@@ -204,7 +204,7 @@ export const accessClasses = ["read", "low", "medium", "high"] as const;
 export type AccessClass = (typeof accessClasses)[number];
 
 export interface Decision {
-  /** `deny`: the call needs approval and there is no approver. `refuse`: the mode forbids it, and the turn goes on. */
+  /** `deny`: the call needs approval and there is no approver. `refuse`: the mode forbids it, and the turn continues. */
   readonly verdict: "allow" | "ask" | "deny" | "refuse";
   readonly class: AccessClass;
   /** The class as the wire says it: `read` counts as `low`. */
@@ -330,7 +330,7 @@ export interface FileChange {
   readonly newContent?: string;
 }
 
-/** What the model is told about permissions. */
+/** The facts from which the model's permissions text is written. */
 export interface PermissionSituation extends Pick<RunOptions, "unsafe" | "onDenied"> {
   readonly autonomy: Autonomy;
   readonly mode: Mode;

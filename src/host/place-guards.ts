@@ -29,7 +29,7 @@ function entriesOf(folder: string, most: number): readonly { readonly name: stri
       found.push({ name: entry.name, kind });
     }
   } catch {
-    // Keep what was read so far.
+    // Keep the entries read so far.
   } finally {
     dir.closeSync();
   }

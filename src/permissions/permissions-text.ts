@@ -19,7 +19,7 @@ const sandboxed: Readonly<Record<Autonomy, string>> = {
 const sandboxRules =
   'Commands run in a sandbox. They can write the workspace and $TMPDIR, not /tmp, and cannot see credentials. Installers, git and downloads have the network when they run as commands of their own; other programs do not. riskLevel "high" asks to run a command outside the sandbox. Background commands end with the session.';
 
-/** Which calls run, which need somebody's yes, and whether anybody can give it. */
+/** The calls that run unasked, those that need approval, and whether an approver is attached. */
 export function permissionsText(situation: PermissionSituation): string {
   const { autonomy, mode, cwd, canAsk, contained, unsafe, onDenied } = situation;
   const classes = contained ? sandboxed : calls;

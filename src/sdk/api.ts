@@ -191,7 +191,7 @@ export interface Turn extends AsyncIterable<TurnEvent> {
   interrupt(): Promise<void>;
 }
 
-/** A turn in a session of its own. */
+/** A turn in its own session. */
 export interface Query extends Turn {
   /** Undefined until the session is open. */
   readonly sessionId: string | undefined;

@@ -47,7 +47,7 @@ export async function listSessions(options: ListSessionsOptions = {}): Promise<r
   return (await import("./node/list-sessions.ts")).listSessions(options);
 }
 
-/** Runs one prompt in a session of its own. */
+/** Runs one prompt in its own session. */
 export function query(prompt: string, options: SessionOptions & PromptOptions = {}): Query {
   checkOptions("query", options);
   checkEach("query", options, spawnChecks);

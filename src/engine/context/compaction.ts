@@ -46,7 +46,7 @@ export function isJustCompacted({ standIn, view: [first, ...rest] }: SessionStat
 
 /**
  * Makes room in the model's view: shortens old results, or replaces old messages by notes. `undefined` if nothing can
- * go.
+ * removed.
  */
 export async function compact(parts: CompactionParts): Promise<CompactedBody | undefined> {
   const { state, trigger } = parts;

@@ -6,7 +6,7 @@ import { refused, unusable } from "./failures.ts";
 /** How long the offline and scripted models can be silent; they have no limit of their own. */
 export const ownSilenceMs = 10_000;
 
-/** What `config.yaml` and the command line say about `/ws`. Times in milliseconds. */
+/** Settings of `/ws` from `config.yaml` and the command line. Times in milliseconds. */
 export interface InteractiveOptions {
   readonly cwd: string;
   readonly reasoningEffort: ReasoningEffort;

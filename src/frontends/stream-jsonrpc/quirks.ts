@@ -122,7 +122,7 @@ const signsOfMore = ["thinking_text_delta", "assistant_text_delta", "tool_call",
 
 /**
  * Holds back the last message that `isHeld` matches until the turn is idle, or until one of `ends` shows that the turn
- * goes on.
+ * continues.
  */
 function laterThanIdle(isHeld: (notice: Notification) => boolean, ends: readonly string[] = []): Quirk {
   let held: readonly Message[] = [];

@@ -26,7 +26,7 @@ function look(path: string): Seen {
     if (stats === undefined) return "missing";
     return stats.isSymbolicLink() ? { target: nameOfBytes(readlinkSync(place, { encoding: "buffer" })) } : "plain";
   } catch {
-    // Keep an unreadable part by its name: its users cannot get further either.
+    // Keep an unreadable part by its name: commands cannot follow it either.
     return "plain";
   }
 }

@@ -48,7 +48,7 @@ export async function capture(
       try {
         if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
       } catch {
-        // It ended by itself.
+        // It has already exited.
       }
     };
     const finish = (result: Captured | undefined) => {

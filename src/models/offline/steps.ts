@@ -26,7 +26,7 @@ export interface Action {
   readonly gives?: string;
   /** Needs a plan in spec mode. */
   readonly changes?: boolean;
-  /** The user must judge what was found. */
+  /** The user must judge the result. */
   readonly isLoose?: boolean;
   /** The report: fixed text, or a title for the result, with text for an empty one. */
   readonly did?: Words;

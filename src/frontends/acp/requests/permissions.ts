@@ -98,7 +98,7 @@ export interface Asking {
 const inSandbox = "It runs in the sandbox.";
 const outsideSandbox = "It runs outside the sandbox, with all your rights.";
 
-/** What a diff does not show: the whole command, and why permission is needed. */
+/** The text beside the diff: the whole command, and why it needs permission. */
 function explained({ name, input, details }: PermissionCall): readonly ToolCallContent[] {
   switch (details.type) {
     case "exec":

@@ -40,7 +40,7 @@ interface Parts {
   ): Promise<Session>;
   /** MCP servers that the client wants. The session opens without those that the backend rejects. */
   readonly servers: readonly McpServer[];
-  /** Problems with other servers that the client wants. */
+  /** Problems with the other MCP servers that the client wants. */
   readonly problems: readonly string[];
   /** Throws when the id belongs to another session. Before this, nothing is sent in its name. */
   claim(id: string): void;
