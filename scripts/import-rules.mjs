@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
  * tests check what Biome cannot see (static or lazy, paths that wind through another folder).
  *
  * @typedef {object} Row
- * @property {string} room A folder or file of `src`; `*` stands for one name.
+ * @property {string} room A folder or file of `src`; `*` matches one name.
  * @property {readonly string[]} may Rooms it may import, besides itself.
  * @property {readonly string[]} [lazily] Rooms and libraries that it may import by `await import()` or as types only.
  * @property {readonly string[]} [libraries]
