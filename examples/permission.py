@@ -21,7 +21,7 @@ versions = {"jsonrpc": "2.0", "factoryApiVersion": "1.0.0", "factoryProtocolVers
 
 
 def describe(one):
-    """What the call would do, in one or a few lines."""
+    """The call's effect, in one or a few lines."""
     details = one["details"]
     if "fullCommand" in details:
         return f"{details['fullCommand']}  ({details['impactLevel']} impact)"

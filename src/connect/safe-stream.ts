@@ -22,7 +22,7 @@ export function createSafeStream() {
       held = undecided.exec(text)?.[0] ?? "";
       return show(text.slice(0, text.length - held.length));
     },
-    /** Returns what was held back. */
+    /** Returns the held text. */
     end(): string {
       const rest = show(held);
       held = "";

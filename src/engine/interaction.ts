@@ -34,7 +34,7 @@ export type Interaction =
 /** Requests for a person. */
 export type PersonalInteraction = Exclude<Interaction, { kind: "tool" }>;
 
-/** A client's answer, or what the engine records if there was none. */
+/** A client's answer, or the engine's substitute if there was none. */
 export type Answer =
   /** `always` raises the session's level to the impact of this call. */
   | { readonly kind: "allow"; readonly always?: boolean }

@@ -349,7 +349,7 @@ export interface ContextSource {
   reminders(cwd: string): Promise<readonly string[]>;
   /** Instructions of folders between `cwd` and a path below it, excluding `cwd`. */
   below?(cwd: string, path: string): Promise<readonly string[]>;
-  /** What the model can do unasked, what needs permission, and who can grant it. Its first line never changes. */
+  /** The calls that run unasked, those that need permission, and who can grant it. Its first line never changes. */
   permissions?(situation: PermissionSituation): string;
 }
 

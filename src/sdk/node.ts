@@ -34,7 +34,7 @@ export async function resumeSession(id: string, options: ResumeOptions & SpawnOp
   return resumeOver(options.connect ?? spawnBackend({ ...options, cwd }), id, options, cwd);
 }
 
-/** Relative to this process, unless `connect` leads to what may be another machine. */
+/** Relative to this process, unless `connect` can lead to another machine. */
 function folderOf({ connect, cwd = process.cwd() }: { readonly connect?: Connect; readonly cwd?: string }): string {
   return connect === undefined ? resolve(cwd) : cwd;
 }

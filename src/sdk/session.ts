@@ -23,7 +23,7 @@ export interface Opening {
   another(id: string, settings: SettingsChange): Promise<Session>;
 }
 
-/** What is known of a session so far. */
+/** The state of a session as known so far. */
 interface State {
   /** Unknown until a new session is open. */
   sessionId: string | undefined;

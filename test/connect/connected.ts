@@ -41,7 +41,7 @@ export interface Connected {
   readonly server: FakeServer;
   readonly stdout: Recorder;
   readonly stderr: Recorder;
-  /** What is typed, or arrives through the pipe. */
+  /** Text that is typed, or arrives through the pipe. */
   readonly input: PassThrough;
   /** Resolves with the exit code. */
   readonly code: Promise<number>;

@@ -81,12 +81,12 @@ const traps: Readonly<Record<string, (program: string) => string>> = {
     `git config core.fsmonitor ${program}; mkdir -p sub/.git; echo 'ref: refs/heads/x' > sub/.git/HEAD`,
 };
 
-/** Where the commands run, if not at the top. */
+/** The folder of the commands, if not the top. */
 const places: Readonly<Record<string, string>> = { "an incomplete one before it": "sub" };
 
-/** What does not run at medium does not run below it; the long run checks that. */
+/** Commands denied at medium are denied below it; the long run checks that. */
 const below = isFullRun ? [[], ["--auto", "low"]] : [];
-/** What does not run at medium does not run in spec mode; the short run shows it with one trap. */
+/** Commands denied at medium are denied in spec mode; the short run shows it with one trap. */
 const planning = (name: string) => (isFullRun || name === "a hook" ? [["--use-spec", "--auto", "high"]] : []);
 /** Checks that each trap works once its command is allowed; the short run tries most traps with git only. */
 async function fallsInto(name: string, cwd: string): Promise<void> {

@@ -58,7 +58,7 @@ afterAll(() => bench.remove());
 const results = (cwd: string, flags: readonly string[], ...calls: readonly ToolCall[]) =>
   toolResults(bench, cwd, flags, calls);
 
-/** What is denied at the highest level is denied below it; the long run checks both. */
+/** Calls denied at the highest level are denied below it; the long run checks both. */
 const levels = isFullRun ? ["low", "high"] : ["high"];
 
 /** Each in a reply of its own, and all in one run per level. */

@@ -6,7 +6,7 @@ import { isFullRun } from "../full-run.ts";
 import type { Bench } from "./tinman.ts";
 import { createBench, lines } from "./tinman.ts";
 
-/** What runs unasked at each level, seen from outside: files, exit code, and every message. */
+/** The calls that run unasked at each level, seen from outside: files, exit code, and every message. */
 
 const levels = {
   default: [],

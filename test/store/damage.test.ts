@@ -216,7 +216,7 @@ describe("a large log", () => {
 });
 
 describe("the events after a seq", () => {
-  /** For a log of five records, what a reader of the whole log returns after each seq. */
+  /** For a log of five records: the events that a reader of the whole log returns after each seq. */
   async function sameAsWhole(store: SessionStore): Promise<void> {
     const whole = await store.read("s1");
     for (let after = 1; after <= 7; after += 1) {

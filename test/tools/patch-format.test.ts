@@ -100,7 +100,7 @@ describe("a patch", () => {
     [patch("*** Update File: f", "-a", `\t${"b".repeat(200)}`), `Line 4 of the patch, "${"b".repeat(80)}…": ${sign}`],
     [
       patch(...Array.from({ length: 1001 }, (_, index) => `*** Delete File: ${index}`)),
-      "The patch names more than 1000 files. Give it in several patches.",
+      "The patch names more than 1000 files. Split it into several patches.",
     ],
   ])("reports why it is malformed: %j", (text, words) => {
     expect(faultOf(text)).toBe(`Error: ${words}`);

@@ -21,7 +21,7 @@ import { readReply } from "./reply.ts";
 import { isToolError } from "./run-failure.ts";
 import type { TurnOutcome } from "./turn-outcome.ts";
 
-/** What a turn needs from its session. */
+/** A turn's dependencies on its session. */
 export interface TurnParts {
   readonly turnId: string;
   readonly state: SessionState;

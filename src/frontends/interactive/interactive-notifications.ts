@@ -13,7 +13,7 @@ import {
 } from "../../protocol/interactive.ts";
 import { compact } from "../../text/text-cut.ts";
 
-/** Who receives a notification: every client, or only followers of a session that others also use. */
+/** The receivers of a notification: every client, or only followers of a session that others also use. */
 export interface Outgoing {
   readonly notification: InteractiveNotification;
   readonly to: "all" | "followers";

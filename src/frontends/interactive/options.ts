@@ -11,7 +11,7 @@ export interface InteractiveOptions {
   readonly cwd: string;
   readonly reasoningEffort: ReasoningEffort;
   readonly toolExecution: ToolExecution;
-  /** What clients can choose instead. */
+  /** Alternatives that clients can choose. */
   readonly toolExecutionChoices: readonly ToolExecution[];
   /** Without `ai`, providers' models have their own limits. */
   readonly timeouts: { readonly ai?: number; readonly toolResult: number; readonly idleSession: number };
@@ -29,7 +29,7 @@ export interface ServerLog {
 
 type Choice = Pick<InteractiveOptions, "toolExecution" | "toolExecutionChoices">;
 
-/** Who runs the tools of a new session. Throws if clients cannot choose. */
+/** The side that runs a new session's tools. Throws if clients cannot choose. */
 export function chosenExecution(wanted: ToolExecution | null | undefined, options: Choice): ToolExecution {
   const { toolExecution: usual, toolExecutionChoices: choices } = options;
   if (wanted === undefined || wanted === null || wanted === usual) return usual;

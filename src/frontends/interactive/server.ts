@@ -25,7 +25,7 @@ export interface Seat {
   readonly hold: Hold;
 }
 
-/** What the connections of `/ws` share. */
+/** State shared by the connections of `/ws`. */
 export class InteractiveServer {
   readonly options: InteractiveOptions;
   readonly engine: Engine;

@@ -154,7 +154,7 @@ export class LiveSession {
     return this.shownFilters.current;
   }
 
-  /** Sends what is under way to a client that joins during a turn, right after its response. */
+  /** Sends the turn in progress to a client that joins during it, right after its response. */
   tellUnderWay(): void {
     this.send(this.translator.underWay());
   }
@@ -254,7 +254,7 @@ export class LiveSession {
   }
 
   /**
-   * The client leaves, or was lost and may come back. Ends what runs, unless the session goes on. Resolves when everything
+   * The client leaves, or was lost and may come back. Ends running work, unless the session continues. Resolves when everything
    * was sent.
    */
   async leave({ isLost = false } = {}): Promise<void> {

@@ -9,7 +9,7 @@ import { liesBelow } from "./where-it-leads.ts";
 const maxLinks = 40;
 
 export interface Way {
-  /** Where it leads; in a loop, the link where following stopped. */
+  /** The target; in a loop, the link where following stopped. */
   readonly end: string;
   /** The links followed, each as its canonical folder plus its name. */
   readonly links: readonly string[];

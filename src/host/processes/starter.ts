@@ -65,7 +65,7 @@ export interface Starting {
   /** The watchdog's. */
   readonly path: string;
   readonly shell: readonly string[];
-  /** What the command is started by, up to its own arguments, and folders that the watchdog removes. */
+  /** The command's launcher, up to the command's own arguments, and folders that the watchdog removes. */
   readonly contained?: { readonly launcher: readonly string[]; readonly heldFolders: readonly string[] };
 }
 

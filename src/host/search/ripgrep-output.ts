@@ -18,7 +18,7 @@ export type Found =
       readonly type: "line";
       /** Relative, without `./`. */
       readonly path: string;
-      /** What follows the path. */
+      /** The text after the path. */
       readonly rest: string;
     }
   | { readonly type: "separator" };

@@ -1,4 +1,4 @@
-/** What proven calls need beyond the workspace. Paths are below the user's home, separated by spaces. */
+/** The needs of proven calls beyond the workspace. Paths are below the user's home, separated by spaces. */
 interface Need {
   /** Matches the words of a call, without the path of its program. */
   readonly calls: RegExp;

@@ -23,7 +23,7 @@ const mostMessages = 1_000;
 /** Translates a run's lines to events in any vocabulary, each thing once. */
 export function createStreamJsonTranslator() {
   const calls = createStreamJsonCalls();
-  /** What was reported, by kind and message. */
+  /** The reported items, by kind and message. */
   const told = new Map<string, string>();
   let sessionId = "";
   /** Text of the last reply that has any. */

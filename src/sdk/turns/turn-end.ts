@@ -142,7 +142,7 @@ export function createTurnWatch(turnId: string) {
   }
 
   return {
-    /** `events`: what the notification was translated to. */
+    /** `events`: the notification's translation. */
     see(notification: Fields, events: readonly TurnEvent[]): void {
       if (notification.type === "droid_working_state_changed") seeState(notification.newState);
       isOfWhole = notification.type === "create_message";

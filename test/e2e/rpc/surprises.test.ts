@@ -11,7 +11,7 @@ import { dialects, execute, lasting, logOf, open, openDialect, pidIn, prompt, tu
 
 let bench: Bench;
 let wire: Wire;
-/** Where the messages of a test start. */
+/** The position where a test's messages start. */
 let from: number;
 beforeAll(async () => {
   bench = await createBench();

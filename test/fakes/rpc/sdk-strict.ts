@@ -1,4 +1,4 @@
-/** What the public SDKs require, message by message. */
+/** The requirements of the public SDKs, message by message. */
 import { z } from "zod";
 import { noticePayloads } from "./strict-notices.ts";
 import { serverRequests } from "./strict-requests.ts";

@@ -21,7 +21,7 @@ const exec = (id: string, command: string, fullCommand = command): PermissionCal
   details: { type: "exec", fullCommand, command: "x", extractedCommands: [], impactLevel: "high" },
 });
 
-/** What an editor sees of these calls, if it approves each. */
+/** An editor's view of these calls, if it approves each. */
 async function asked(calls: readonly PermissionCall[], translator = createTranslator(cwd)) {
   const shown: { toolCall: object; options: readonly object[] }[] = [];
   const client = {

@@ -249,7 +249,7 @@ describe("the sections of one patch", () => {
     ],
     [
       ["*** Delete File: a", "*** Add File: a/b", "+x"],
-      "a/b is inside a, which the patch treats as a file. Give it in two patches.",
+      "a/b is inside a, which the patch treats as a file. Split it into two patches.",
     ],
     [["*** Update File: a", "-1", "+1"], "It changes no file."],
     [["*** Delete File: loop"], "ELOOP: too many symbolic links encountered, access '/project/loop'"],
@@ -283,7 +283,7 @@ describe("the sections of one patch", () => {
     const { status, text } = await apply(files, patch(...names.map((name) => `*** Delete File: ${name}`)));
     expect({ status, text }).toEqual({
       status: "failed",
-      text: "Error: Cannot apply the patch. The files of the patch are larger than 32 MiB together. Give it in several patches.\nNothing was changed.",
+      text: "Error: Cannot apply the patch. The files of the patch are larger than 32 MiB together. Split it into several patches.\nNothing was changed.",
     });
   });
 });

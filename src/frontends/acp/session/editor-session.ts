@@ -207,7 +207,7 @@ export class EditorSession {
     return this.replaying;
   }
 
-  /** Sends what a client wants to know of a session once it knows its id. */
+  /** Sends the state of a session once the client knows its id. */
   async introduce(): Promise<void> {
     const { early, first } = this.parts;
     const [known] = await Promise.all([this.knownCommands(), this.news.measure()]);

@@ -7,7 +7,7 @@ import { expandHome } from "../../../text/user-words.ts";
 import { isText } from "../../../text/values.ts";
 import { fenced, plainLine, textContent } from "./shown-text.ts";
 
-/** The changes of a call as an editor shows them: diffs, and words for what a diff cannot show. */
+/** The changes of a call as an editor shows them: diffs, and text for changes without a diff. */
 
 type Details = PermissionCall["details"];
 type Input = Readonly<Record<string, unknown>>;

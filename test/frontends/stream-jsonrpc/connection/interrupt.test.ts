@@ -126,7 +126,7 @@ describe.each(Object.entries(moments))("an interrupt %s", (_, moment) => {
     expect(history.loadedParents).toEqual(chainOf(history.loaded));
     expect(history.loadedParents).toEqual(history.toldParents.map((parent, at) => parent ?? history.loadedParents[at]));
 
-    // From the log, too: what was reported is what is stored.
+    // Also from the log: stored and reported events must be equal.
     const behind = client.mark;
     await client.request("droid.close_session", {});
     const again = await compareHistory(client, sessionId);

@@ -46,7 +46,7 @@ export interface PlannedReply {
   readonly pace: number;
 }
 
-/** What happens to a hanging model or command. */
+/** The fate of a hanging model or command. */
 export interface Hanging {
   /** Replaced whenever hanging ones are released. */
   now: Signal;
