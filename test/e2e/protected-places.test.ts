@@ -28,8 +28,8 @@ afterAll(() => bench.remove());
 const results = (cwd: string, flags: readonly string[], ...calls: readonly ToolCall[]) =>
   toolResults(bench, cwd, flags, calls);
 
-test.each([[[]], [["searches from a parent folder skip protected files: %j", "low"]], [["--auto", "high"]]])(
-  "searches from above exclude it: %j",
+test.each([[[]], [["--auto", "low"]], [["--auto", "high"]]])(
+  "searches from a parent folder skip protected files: %j",
   async (flags) => {
     const [content = "", paths = "", names = ""] = await results(
       bench.home,
