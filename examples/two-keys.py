@@ -3,7 +3,7 @@
 
     KEY1=... KEY2=... python3 two-keys.py [executable]
 
-KEY_VARIABLE names the variable that the model's provider reads, such as ANTHROPIC_API_KEY. FACTORY_API_KEY is set, too.
+KEY_VARIABLE names the variable that the model's provider reads, such as ANTHROPIC_API_KEY. FACTORY_API_KEY is also set.
 """
 import json
 import os

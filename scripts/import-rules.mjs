@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
- * The only table of allowed imports. `npm run import-rules` turns it into the Biome overrides beside this file, and the
+ * The only table of allowed imports. `npm run import-rules` turns it into the Biome overrides next to this file, and the
  * tests check what Biome cannot see (static or lazy, paths that wind through another folder).
  *
  * @typedef {object} Row

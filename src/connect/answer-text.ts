@@ -53,7 +53,7 @@ export function createAnswerText(): (chunk: Chunk) => Step {
     printed ??= text;
     if (at < 0) base = offset ?? 0;
     const before = text.slice(0, Math.max(0, at));
-    // A repeated chunk that is no snapshot leaves what follows unchanged.
+    // A repeated chunk without a snapshot leaves later text unchanged.
     text = before + chunk + (isSnapshot ? "" : text.slice(before.length + chunk.length));
     return { ...compare(isFinal), missing };
   };

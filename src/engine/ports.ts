@@ -228,7 +228,7 @@ export interface CommandResult {
 
 export interface Processes {
   /**
-   * Runs a shell command in a process group of its own, with empty standard input and without keys in its environment.
+   * Runs a shell command in its own process group, with empty standard input and without keys in its environment.
    * However it ends, even if this process is killed, nothing it started survives. Never rejects.
    */
   run(spec: CommandSpec, signal: AbortSignal): Promise<CommandResult>;
@@ -343,7 +343,7 @@ export interface Host {
   savePlan(plan: { readonly title?: string; readonly text: string }): Promise<string>;
 }
 
-/** The model's context beside the prompt. Never rejects; slow or missing parts are dropped. */
+/** The model's context besides the prompt. Never rejects; slow or missing parts are dropped. */
 export interface ContextSource {
   /** Environment, repository state and AGENTS.md instructions, as one text each. */
   reminders(cwd: string): Promise<readonly string[]>;

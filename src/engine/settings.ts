@@ -73,7 +73,7 @@ export interface ClientTool {
 /** A model that is silent for this long has failed. */
 export interface ModelSilence {
   readonly ms: number;
-  /** The user set it, so it also applies to models with timeouts of their own. */
+  /** The user set it, so it also applies to models with their own timeouts. */
   readonly isChosen: boolean;
   /** The setting that changes it. */
   readonly key: string;

@@ -97,7 +97,7 @@ export interface Handlers {
   /** Default: every question is answered as cancelled. */
   readonly onQuestion?: (request: QuestionRequest) => Awaitable<QuestionAnswer>;
   /**
-   * Called with every event of the session, within turns and between them. Forks share it, and the id tells them apart; it
+   * Called with every event of the session, within turns and between them. Forks share it, and the id distinguishes them; it
    * is undefined while a new session is being opened.
    */
   readonly onEvent?: (event: TurnEvent, sessionId: string | undefined) => void;

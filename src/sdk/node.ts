@@ -41,7 +41,7 @@ function folderOf({ connect, cwd = process.cwd() }: { readonly connect?: Connect
 
 /**
  * The sessions whose logs are on this machine, newest first. Starts no process and writes nothing. Skips whatever cannot be
- * read or is no session log. Rejects only with a TypeError for invalid options, and with the signal's reason.
+ * read or is not a session log. Rejects only with a TypeError for invalid options, and with the signal's reason.
  */
 export async function listSessions(options: ListSessionsOptions = {}): Promise<readonly SessionSummary[]> {
   return (await import("./node/list-sessions.ts")).listSessions(options);

@@ -180,7 +180,7 @@ export async function openSession(connection: Connection, options: CommonOptions
       return prompts.isBusy;
     },
     stream: (prompt, how) => prompts.stream(prompt, promptOptions("stream", how)),
-    // A promise of its own, so that ignoring its rejection is reported.
+    // A separate promise, so that ignoring its rejection is reported.
     send: async (prompt, how) => prompts.stream(prompt, promptOptions("send", how)).result,
     interrupt: async (how) => prompts.interrupt(callOptions("interrupt", how)),
     async updateSettings(wishes, how) {

@@ -48,7 +48,7 @@ test.each([
   ["sandbox: [off]", /: sandbox: must be a map of keys, got a list$/],
   ["model: [", /config\.yaml: /],
   ["a: &a [*a]", /config\.yaml: /],
-])("%j is one line that names the file and the place", async (text, message) => {
+])("rejects %j in one line that names the file and the place", async (text, message) => {
   await write(text);
   const error = await loadUserConfig(home).catch((reason: unknown) => reason);
   expect(error).toMatchObject({ code: "config_invalid", message: expect.stringMatching(message) });

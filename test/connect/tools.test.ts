@@ -136,7 +136,7 @@ describe("a command for tool calls", () => {
 });
 
 describe("text before and after a tool call", () => {
-  /** Runs one tool of the client, and one of its own. */
+  /** Runs one of the client's tools and one of the server's. */
   async function run(turn: Turn): Promise<void> {
     turn.chunk("I'll run it.");
     const { result } = await turn.call("add", {});

@@ -9,7 +9,7 @@ export interface Block {
 }
 
 /**
- * The comments right before a block. `docs-blocks.test.ts` runs blocks without any, too.
+ * The comments right before a block. `docs-blocks.test.ts` also runs blocks without any.
  *
  *     <!-- run: exit 5 -->              it ends with this code instead of 0
  *     <!-- run: prints "OK" -->         standard output contains this (a JSON string); may be repeated
@@ -113,7 +113,7 @@ function readDirective(found: Directives, text: string): Directives {
       return fault(String(error));
     }
   }
-  return fault("there is no such directive");
+  return fault("unknown directive");
 }
 
 /** Whether the output matches the block that shows it. `…` matches any text over any number of lines. */

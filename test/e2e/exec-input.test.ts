@@ -19,8 +19,8 @@ describe("the prompt", () => {
     ["on standard input", [], "Just reply PINEAPPLE.\n"],
     ["on standard input, requested with -", ["-"], "Just reply PINEAPPLE."],
     ["from a file", ["-f", "prompt.md"], undefined],
-    ["behind --", ["--", "Just reply PINEAPPLE."], undefined],
-    ["behind -- in several words", ["--", "Just", "reply", "PINEAPPLE."], undefined],
+    ["after --", ["--", "Just reply PINEAPPLE."], undefined],
+    ["after -- in several words", ["--", "Just", "reply", "PINEAPPLE."], undefined],
     ["with a byte order mark and CRLF", [], "\ufeffJust reply PINEAPPLE.\r\n"],
   ])("%s", async (_, args, stdin) => {
     const run = await bench.tinman(["exec", ...args], stdin === undefined ? {} : { stdin });
@@ -30,7 +30,7 @@ describe("the prompt", () => {
   test.each<[string, string[]]>([
     ["as an argument", ["Just reply PINEAPPLE.", "-"]],
     ["from a file", ["-f", "prompt.md", "-"]],
-    ["behind --", ["-", "--", "Just", "reply", "PINEAPPLE."]],
+    ["after --", ["-", "--", "Just", "reply", "PINEAPPLE."]],
   ])("%s, with standard input as context", async (_, args) => {
     const run = await bench.tinman(["exec", "-o", "stream-json", ...args], { stdin: "one\ntwo\n" });
     const [, prompt, answer] = lines(run.stdout);

@@ -42,7 +42,7 @@ const probe = fileURLToPath(new URL("preload/live-memory.cjs", import.meta.url))
 const envelope = { jsonrpc: "2.0", factoryApiVersion: "1.0.0" };
 
 /**
- * Sends mutated lines, with a request of its own at intervals. Rejects, naming seed and lines, as soon as a line has no
+ * Sends mutated lines, with its own request at intervals. Rejects, naming seed and lines, as soon as a line has no
  * response or one too many, or one violates the protocol.
  */
 export async function fuzzProgram(bench: Bench, options: RunOptions): Promise<Told> {

@@ -27,7 +27,7 @@ describe("a response", () => {
   it.each<readonly [string, object, unknown]>([
     ["with unknown fields, including a method", { type: "response", method: "droid.x", result: { a: 1 } }, { a: 1 }],
     ["without a type", { result: { a: 1 } }, { a: 1 }],
-    ["with null beside it", { type: "response", result: { a: 1 }, error: null }, { a: 1 }],
+    ["with a null error", { type: "response", result: { a: 1 }, error: null }, { a: 1 }],
     ["that is empty", { type: "response", result: null }, {}],
     ["that is an error as a string", { type: "response", error: "broken" }, { code: 0, message: "x: broken" }],
     ["that is an error without a message", { type: "response", error: {} }, { code: 0, message: "x: unknown error" }],

@@ -63,7 +63,7 @@ describe("handlers", () => {
     }
   }
 
-  it("are methods of their own object, even of a class", async () => {
+  it("are called as methods of their object, even of a class", async () => {
     const backend = createFakeBackend();
     const counting = new Counting(backend.connect);
     const session = await createSession(counting);

@@ -231,7 +231,7 @@ function statusOf({ status }: ToolResultBlock): 0 | 1 {
   return status === "ok" ? toolResultStatus.ok : toolResultStatus.error;
 }
 
-/** An empty or unrecognised answer is an answer with a code of its own. A refusal is not a failure. */
+/** An empty or unrecognised answer has its own code. A refusal is not a failure. */
 function answerEnd({ reason, failure, cause }: EndOfTurn): AnswerEnd {
   // Either the server's own limit or the model's.
   if (failure?.code === "timeout" || failure?.cause === "timeout") return "timeout";

@@ -3,7 +3,7 @@ import type { ReasoningEffort, RunOptions } from "../../engine/settings.ts";
 import type { ToolExecution } from "../../protocol/interactive.ts";
 import { refused, unusable } from "./failures.ts";
 
-/** How long the offline and scripted models can be silent; they have no limit of their own. */
+/** How long the offline and scripted models can be silent; these models set no limit themselves. */
 export const ownSilenceMs = 10_000;
 
 /** Settings of `/ws` from `config.yaml` and the command line. Times in milliseconds. */

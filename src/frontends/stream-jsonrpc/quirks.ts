@@ -19,7 +19,7 @@ interface Message extends Readonly<Record<string, unknown>> {
 /** Replaces a message; strings are sent as raw lines. `asked`: methods by the id of their pending request. */
 type Quirk = (message: Message, asked: ReadonlyMap<string, string>) => readonly (Message | string)[];
 
-/** Faults seen in backends of this protocol, each with state of its own, in order of application. */
+/** Faults seen in backends of this protocol, each with its own state, in order of application. */
 const quirks = {
   "silent-cancel": silentCancel,
   "no-turn-end": () => (message) => (noticeOf(message)?.type === "agent_turn_completed" ? [] : [message]),

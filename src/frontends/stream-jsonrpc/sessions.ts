@@ -93,7 +93,7 @@ export function ownSessions(
   };
 }
 
-/** Sessions shared with other clients, which go on when one leaves. */
+/** Sessions shared with other clients, which continue when one leaves. */
 export function sharedSessions({ access, who }: Shared): Sessions {
   const canAnswer = can(who, "use");
   const shared = (hold: Hold): Held => ({

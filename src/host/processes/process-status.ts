@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 
 const kernelThreadFlag = 0x00200000;
 
-/** A process, told apart from a later one with the same id. */
+/** A process, distinguishable from a later one with the same id. */
 export interface Started {
   readonly pid: number;
   readonly startTicks: number;

@@ -56,7 +56,7 @@ export function createStreamJsonTranslator() {
     if (event !== "copy") yield event;
   }
 
-  /** Thoughts, calls and results within a message become events of their own. */
+  /** Thoughts, calls and results within a message become separate events. */
   function* message(line: Fields): Generator<StreamJsonEvent> {
     const whole = isRecord(line.message) ? { ...line, ...line.message } : line;
     const id = textOf(whole.id) ?? "";

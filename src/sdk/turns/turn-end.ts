@@ -130,7 +130,7 @@ export function createTurnWatch(turnId: string) {
     }
     isReplyDue = open.size > 0;
     if (all !== "") text = all;
-    // The turn went on after the error.
+    // The turn continued after the error.
     if (!cutShort.has(message.id)) error = undefined;
     wentOn();
   }

@@ -82,7 +82,7 @@ describe("the user's", () => {
     ],
     ["permissions: {deny: [*nobody]}", /alias/],
     ["permissions: {deny: ['a\u001b[2J;']}", /config\.yaml: /],
-  ])("%j is one line that names the file and the place", async (text, message) => {
+  ])("rejects %j in one line that names the file and the place", async (text, message) => {
     const error = await load(text).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: "config_invalid", message: expect.stringMatching(message) });
     expect(error).toMatchObject({ message: expect.stringContaining(join(ownHome, "config.yaml")) });

@@ -246,7 +246,7 @@ test("an unwritable log fails the turn with a message, and ends it", async () =>
   await expect(session.prompt(text("more")).accepted).rejects.toMatchObject({ code: "storage_failed" });
 });
 
-test("calls beside one that cannot be stored end before the turn", async () => {
+test("calls next to one that cannot be stored end before the turn", async () => {
   const log: string[] = [];
   const readers = ["quick", "slow"].map((name): Tool => {
     const body = defineTool({

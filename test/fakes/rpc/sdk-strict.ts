@@ -14,7 +14,7 @@ const common = {
   _meta: traced,
 };
 const rpcError = z.looseObject({
-  code: z.int().refine((code) => errorCodes.includes(code), "is no code that the SDKs know"),
+  code: z.int().refine((code) => errorCodes.includes(code), "is not a code that the SDKs know"),
   message: z.string(),
 });
 

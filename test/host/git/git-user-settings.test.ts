@@ -119,7 +119,7 @@ describe("git in a repository, with the user's settings", () => {
       { GIT_CONFIG_PARAMETERS: "'core.hooksPath=FOLDER/project/.githooks'" },
     ],
     ["a relative filter", { "home/.gitconfig": '[filter "own"]\nclean = ./run.sh\n' }],
-    ["a relative filter behind a shell", { "home/.gitconfig": '[filter "own"]\nclean = "sh run.sh"\n' }],
+    ["a relative filter run by a shell", { "home/.gitconfig": '[filter "own"]\nclean = "sh run.sh"\n' }],
     ["an absolute monitor in the repository", { "home/.gitconfig": "[core]\nfsmonitor = FOLDER/project/run.sh\n" }],
     ["a filter in the command's folder", { "home/.gitconfig": '[filter "own"]\nclean = "$PWD/run.sh"\n' }],
     [
@@ -151,7 +151,7 @@ describe("git in a repository, with the user's settings", () => {
     ["a task of the repository", '[diff "own"]\ntextconv = "f() { timeout 5 make -s conv; }; f"\n'],
     ["a sed script", '[diff "own"]\ntextconv = sed -nf run.sed\n'],
     ["a folder of modules", '[diff "own"]\ntextconv = "perl -Isub -MTool -pe 1"\n'],
-    ["an absolute script behind an interpreter", '[diff "own"]\ntextconv = "python3 \'FOLDER/project/run.py\'"\n'],
+    ["an absolute script run by an interpreter", '[diff "own"]\ntextconv = "python3 \'FOLDER/project/run.py\'"\n'],
     ["a script that is sourced", '[filter "own"]\nclean = ". run.sh"\n'],
     ["a path through the home", '[filter "own"]\nclean = ~/../project/run.sh\n'],
     ["a helper in a pipe", '[diff "own"]\ncommand = "cat | bash -c ./run.sh"\n'],
@@ -253,7 +253,7 @@ describe("signatures", () => {
   });
 
   test.each(["git config format.pretty %G?", "git config pretty.own 'x%-GK'", "git config tag.sort signature"])(
-    "in the repository's own settings do, too: %s",
+    "in the repository's own settings do so as well: %s",
     async (command) => {
       const { root } = await place({});
       execFileSync("sh", ["-c", command], { cwd: root });

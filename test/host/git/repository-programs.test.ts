@@ -64,7 +64,7 @@ describe("git in a folder", () => {
   test.each([
     ["git's built-in monitor", "git config core.fsmonitor true"],
     ["a monitor without a value", "printf '[core]\\n\\tfsmonitor\\n' >> .git/config"],
-    ["a monitor behind a header", "printf '[core] FSMonitor=x\\n' >> .git/config"],
+    ["a monitor on a header's line", "printf '[core] FSMonitor=x\\n' >> .git/config"],
     ["a hook that is not executable yet", "mkdir -p .git/hooks; touch .git/hooks/post-index-change"],
     ["a hooks folder with such a hook", "mkdir own; touch own/post-index-change; git config core.hooksPath own"],
     ["a hooks folder at an unclear place", "git config core.hooksPath own/../own"],

@@ -53,7 +53,7 @@ export async function askPermission(
   const { calls } = request;
   const all = optionsOf(request.options);
   let answer = cancel;
-  // Calls with the same id cannot be told apart.
+  // Calls with the same id cannot be distinguished.
   if (new Set(calls.map(({ id }) => id)).size < calls.length) return cancel;
   for (const [index, call] of calls.entries()) {
     const options = optionsOfOne(all, index + 1, calls.length);

@@ -53,7 +53,7 @@ interface ChangedFile {
   readonly newContent?: string;
 }
 
-/** Adds words for deletions, moves, and contents that are missing or too large to show. */
+/** Adds text for deletions, moves, and contents that are missing or too large to show. */
 function contentOfFile(file: ChangedFile, cwd: string): readonly ToolCallContent[] {
   const { filePath, change, movedTo, oldContent, newContent } = file;
   const isShown = oldContent !== undefined || newContent !== undefined;
