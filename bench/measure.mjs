@@ -190,7 +190,7 @@ export function printTable(rows) {
 }
 
 /**
- * Prints each result beside its target. With `check`, a missed or unmeasured target is exit code 1.
+ * Prints each result next to its target. With `check`, a missed or unmeasured target is exit code 1.
  * @param {readonly Result[]} results
  * @param {boolean} check
  */

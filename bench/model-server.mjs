@@ -2,8 +2,8 @@ import { createServer } from "node:http";
 
 /**
  * A server for the four provider formats, for benchmarks: it reads only the address and the model's name, and answers
- * at once. The model `words-<n>` answers in n pieces, `steady-<n>` with one packet per piece. Prints its port, and
- * ends with its stdin.
+ * at once. The model `words-<n>` answers in n pieces, `steady-<n>` with one packet per piece. Prints its port;
+ * exits when its stdin closes.
  */
 
 const usage = { prompt_tokens: 12, completion_tokens: 20, total_tokens: 32 };

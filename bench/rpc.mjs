@@ -42,7 +42,7 @@ await inFreshPlace((place) =>
     const streams = [];
     for (const { pace, how } of [
       { pace: "words", how: "many in a packet" },
-      { pace: "steady", how: "each in a packet of its own" },
+      { pace: "steady", how: "each in a separate packet" },
     ]) {
       begin(`long answers, ${how}`);
       streams.push({ how, each: await measureStream(serversFor(place.folder, port, `${pace}-${pieces}`)) });

@@ -7,8 +7,8 @@ import { loadBundled } from "./bundle.mjs";
 import { inFreshPlace, judge, options, printTable, show, spread } from "./measure.mjs";
 
 /**
- * What it costs to contain a command: `true` through `Processes.run`, contained and bare in turn, with the walls that an
- * ordinary workspace has. And, without our part, what the launchers alone cost: bubblewrap and Landlock.
+ * The cost of containing a command: `true` through `Processes.run`, contained and bare in turn, behind the walls of an
+ * ordinary workspace. For comparison, also the launchers alone: bubblewrap and Landlock.
  */
 const most = 3;
 const longTimeout = 20_000;
@@ -47,7 +47,7 @@ function timed([program = "", ...args], input = "") {
 }
 
 /**
- * The Landlock launcher, or why there is none.
+ * The Landlock launcher, or why it is missing.
  * @param {string} folder
  * @returns {{ readonly program: string } | { readonly why: string }}
  */
@@ -146,7 +146,7 @@ await inFreshPlace(async ({ folder, environment }) => {
   ]);
   if ("why" in landlock) process.stdout.write(`Landlock was not measured: ${landlock.why}.\n`);
 
-  // What they hold back: each command does what must not be possible.
+  // Which harmful commands each launcher holds back.
   writeFileSync(join(folder, ".ssh", "id_rsa"), "secret");
   const server = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));

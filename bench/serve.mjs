@@ -7,7 +7,7 @@ import { closeAll, connect, many } from "./serve-client.mjs";
 import { withFloor, withTinman } from "./served.mjs";
 
 /**
- * How long clients of `tinman serve` wait, and what they cost, compared with an echo server. This process is the
+ * The waiting time and cost of `tinman serve`'s clients, compared with an echo server. This process is the
  * client; the servers are separate processes.
  *
  * @typedef {import("./serve-client.mjs").Client} Client
@@ -231,7 +231,7 @@ async function streams(floor, tinman) {
       ["  chunks a second", echo.rate.toFixed(0), own.rate.toFixed(0), ""],
       ["  CPU of the server, of a core", share(echo.cpu), share(own.cpu), ""],
     ],
-    results: [{ what: "answers that are not whole", text: `${lost} of ${sessions}`, value: lost, target: 0 }],
+    results: [{ what: "incomplete answers", text: `${lost} of ${sessions}`, value: lost, target: 0 }],
   };
 }
 
@@ -275,7 +275,7 @@ async function streamAll(clients, served, probe, begin) {
 }
 
 /**
- * What is left of clients that connect, start a session, get an answer, stop it and leave.
+ * The leftovers of clients that connect, start a session, get an answer, stop it and leave.
  * @param {import("./served.mjs").Served} _
  * @param {import("./served.mjs").Tinman} tinman
  * @returns {Promise<Part>}
@@ -317,14 +317,14 @@ async function cycles(_, tinman) {
   return {
     rows: [
       [`${cycleCount} cycles, a second`, "", (cycleCount / (took / 1000)).toFixed(0), ""],
-      ["  sessions that are open", "", pair(before.sessions, after.sessions), ""],
+      ["  open sessions", "", pair(before.sessions, after.sessions), ""],
       ["  connections", "", pair(before.connections, after.connections), ""],
-      ["  sockets of the process", "", pair(before.sockets, after.sockets), ""],
+      ["  the process's sockets", "", pair(before.sockets, after.sockets), ""],
       ["  heap in use, MB", "", pair(mb(before.heap), mb(after.heap)), `${grown("heap").toFixed(0)} bytes a cycle`],
       ["  RSS, MB", "", pair(mb(before.rss), mb(after.rss)), `${grown("rss").toFixed(0)} bytes a cycle`],
     ],
     results: [
-      { what: "sessions and sockets that are left", text: String(open), value: measured(open), target: 0 },
+      { what: "leftover sessions and sockets", text: String(open), value: measured(open), target: 0 },
       {
         what: "heap, bytes more a cycle",
         text: grown("heap").toFixed(0),

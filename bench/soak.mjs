@@ -100,7 +100,7 @@ async function soak(tinman) {
   judge(
     [
       { what: "heap, MB more a minute", text: heap.toFixed(2), value: heap, target: 0.5 },
-      { what: "answers that are not whole", text: String(damaged), value: damaged, target: 0 },
+      { what: "incomplete answers", text: String(damaged), value: damaged, target: 0 },
       { what: "warnings", text: String(warnings.length), value: warnings.length, target: 0 },
       { what: "slowest health check, ms", text: at(1).toFixed(0), value: at(1), target: 250 },
     ],

@@ -46,7 +46,7 @@ await inFreshPlace((place) =>
 
     const rows = [
       ...wires.map(({ wire, name }) => ({ name: `${name}, many in a packet`, ...measure("words", wire) })),
-      { name: `${wires[0]?.name}, each in a packet of its own`, ...measure("steady", "chat") },
+      { name: `${wires[0]?.name}, each in a separate packet`, ...measure("steady", "chat") },
     ];
     process.stdout.write(
       `Node ${process.version}; ${pieces} pieces, after as many to warm up; ${pairs} interleaved rounds; median (p10-p90)\n\n`,

@@ -2,8 +2,8 @@ import { createServer } from "node:http";
 import { WebSocketServer } from "ws";
 
 /**
- * A WebSocket echo server. On `stream`, it sends chunks with a pause before each. Prints its port, and ends with its
- * stdin.
+ * A WebSocket echo server. On `stream`, it sends chunks with a pause before each. Prints its port; exits when its
+ * stdin closes.
  */
 
 // Same as our server's, so that their cost is in both.

@@ -24,7 +24,7 @@ async function* messages(stream) {
   }
 }
 
-/** What the call would do, in one or a few lines. */
+/** The call's effect, in one or a few lines. */
 function describe({ toolUse, details }) {
   if (details.fullCommand !== undefined) return `${details.fullCommand}  (${details.impactLevel} impact)`;
   if (details.type === "exit_spec_mode") return `the plan:\n${details.plan}`;

@@ -21,7 +21,7 @@ versions = {"jsonrpc": "2.0", "factoryApiVersion": "1.0.0", "factoryProtocolVers
 
 
 def describe(one):
-    """What the call would do, in one or a few lines."""
+    """The call's effect, in one or a few lines."""
     details = one["details"]
     if "fullCommand" in details:
         return f"{details['fullCommand']}  ({details['impactLevel']} impact)"
@@ -43,7 +43,7 @@ def choose(params):
     try:
         return {str(number): option["value"] for number, option in enumerate(params["options"], 1)}[input().strip()]
     except (EOFError, KeyError):
-        return "cancel"  # No number of the list, or nobody there any more, is a no.
+        return "cancel"  # Anything but a listed number, or a closed terminal, means no.
 
 
 code = 1  # Until the turn is completed.

@@ -34,7 +34,7 @@ def converse(method, params, text):
                 opened = message["result"]
                 send(type="request", id="say", method="droid.add_user_message", params={"text": text})
             if message["type"] == "request":
-                # Nobody is here to be asked: no permission, and no answer to a question.
+                # No user to ask: decline permissions and questions.
                 no = {"selectedOption": "cancel", "cancelled": True, "answers": []}
                 send(type="response", id=message["id"], result=no)
             news = message.get("params", {}).get("notification", {})

@@ -38,7 +38,7 @@ def pass_on(source, target, mark):
             target.write(chunk)
             target.flush()
         except (BrokenPipeError, ValueError):
-            break  # That side is gone: the other one is told by the end.
+            break  # That side is gone: closing the pipe ends the other one.
     if rest:
         note(mark, rest)
 

@@ -3,7 +3,7 @@
 //
 //   KEY1=… KEY2=… node two-keys.mjs [executable]
 //
-// KEY_VARIABLE names the variable that the model's provider reads, such as ANTHROPIC_API_KEY. FACTORY_API_KEY is set, too.
+// KEY_VARIABLE names the variable that the model's provider reads, such as ANTHROPIC_API_KEY. FACTORY_API_KEY is also set.
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 

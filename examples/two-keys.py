@@ -3,7 +3,7 @@
 
     KEY1=... KEY2=... python3 two-keys.py [executable]
 
-KEY_VARIABLE names the variable that the model's provider reads, such as ANTHROPIC_API_KEY. FACTORY_API_KEY is set, too.
+KEY_VARIABLE names the variable that the model's provider reads, such as ANTHROPIC_API_KEY. FACTORY_API_KEY is also set.
 """
 import json
 import os
@@ -42,7 +42,7 @@ def converse(key, method, params, text):
                 if "result" in message:
                     send(type="request", id="say", method="droid.add_user_message", params={"text": text})
             if message["type"] == "request":
-                # Nobody is here to be asked: no permission, and no answer to a question.
+                # No user to ask: decline permissions and questions.
                 no = {"selectedOption": "cancel", "cancelled": True, "answers": []}
                 send(type="response", id=message["id"], result=no)
             news = message.get("params", {}).get("notification", {})

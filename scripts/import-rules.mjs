@@ -3,11 +3,11 @@ import { posix } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
- * The only table of allowed imports. `npm run import-rules` turns it into the Biome overrides beside this file, and the
+ * The only table of allowed imports. `npm run import-rules` turns it into the Biome overrides next to this file, and the
  * tests check what Biome cannot see (static or lazy, paths that wind through another folder).
  *
  * @typedef {object} Row
- * @property {string} room A folder or file of `src`; `*` stands for one name.
+ * @property {string} room A folder or file of `src`; `*` matches one name.
  * @property {readonly string[]} may Rooms it may import, besides itself.
  * @property {readonly string[]} [lazily] Rooms and libraries that it may import by `await import()` or as types only.
  * @property {readonly string[]} [libraries]

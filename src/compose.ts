@@ -73,7 +73,7 @@ export interface Composition {
   readonly policy: PermissionPolicy;
   /**
    * The policy for a read-only run in a folder (canonical) with a user to ask, and notices about the rules there.
-   * `assumesSandbox`: as if it worked on this machine. Rejects with `config_invalid`.
+   * `assumesSandbox`: treats the sandbox as available. Rejects with `config_invalid`.
    */
   decisionContext(
     cwd: string,
@@ -91,7 +91,7 @@ export interface Composition {
   lookAround(cwd: string): void;
 }
 
-/** Protected places are compared as resolved paths, so the homes are resolved, too. */
+/** Protected places are compared as resolved paths, so resolve the homes. */
 async function resolved({ user, login, own }: Homes): Promise<Homes> {
   return { user: await real(user), login: login && (await real(login)), own: await real(own) };
 }
@@ -126,7 +126,7 @@ function lazyNetwork(env: NodeJS.ProcessEnv, { network }: UserConfig): () => Pro
 export interface ComposeOptions {
   readonly configFile?: string;
   readonly observe?: EngineParts["observe"];
-  /** Counts instead of the configured one. */
+  /** Overrides the configured mode. */
   readonly sandboxMode?: SandboxOptions["mode"] | undefined;
 }
 

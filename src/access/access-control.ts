@@ -50,7 +50,7 @@ export class AccessControl {
   private readonly limits: Limits;
   private readonly unanswered: Unanswered = createUnanswered();
   private readonly revoked = new WeakSet<Identity>();
-  /** Sessions already brought down to the level for reopened ones. What clients raise afterwards stays. */
+  /** Sessions already lowered to the level for reopened ones. Levels that clients raise later are kept. */
   private readonly settled = new WeakSet<Session>();
   private isDraining = false;
 
@@ -70,7 +70,7 @@ export class AccessControl {
     this.isDraining = true;
   }
 
-  /** What sessions begin with unless the client names something else. */
+  /** Defaults of new sessions, for everything that the client does not name. */
   defaults(who: Identity): Pick<SessionSettings, "modelId" | "autonomy"> {
     const { modelId, autonomy } = this.parts.options;
     return {
@@ -170,7 +170,7 @@ export class AccessControl {
     return this.parts.engine.list({ limit, ...(seesAll(who) ? {} : { owner: who.user }) });
   }
 
-  /** Records that a client asks again for all of a session it has. */
+  /** Counts a request to load a session that the client already has open. */
   countReading(who: Identity): void {
     this.begin(who);
     this.limits.countOpening(who.user);

@@ -7,7 +7,7 @@ export function createBudget(most: number, refusal: (held: number) => Error) {
     else held.set(user, now);
   };
   return {
-    /** Throws if the budget is exceeded. The returned function gives the amount back. */
+    /** Throws if the budget is exceeded. The returned function releases the amount. */
     take(user: string, amount: number): () => void {
       const before = held.get(user) ?? 0;
       if (before + amount > most) throw refusal(before);

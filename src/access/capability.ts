@@ -3,7 +3,7 @@ import { DeniedError } from "./denied.ts";
 import type { Identity, Role } from "./identity.ts";
 
 export type Capability =
-  /** See sessions, what happens in them, and what the server offers. */
+  /** View sessions, their events, and what the server offers. */
   | "read"
   /** Send, answer, interrupt and stop. */
   | "use"

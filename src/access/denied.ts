@@ -11,10 +11,10 @@ export const denialReasons = [
 ] as const;
 type DenialReason = (typeof denialReasons)[number];
 
-/** Denied to this caller at this time. The message is fit for the client. */
+/** The caller is not allowed to do this now. The message is safe to send to the client. */
 export class DeniedError extends AgentError {
   readonly reason: DenialReason;
-  /** For programs, beside the reason. */
+  /** Machine-readable, in addition to the reason. */
   readonly data: Readonly<Record<string, unknown>>;
 
   constructor(

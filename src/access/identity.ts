@@ -4,7 +4,7 @@ import type { Autonomy } from "../engine/settings.ts";
 export const roles = ["admin", "user", "viewer"] as const;
 export type Role = (typeof roles)[number];
 
-/** What the configuration allows one user at most. Only the role `user` has them; what is missing is unlimited. */
+/** The ceilings that the configuration sets for one user. Only the role `user` has them; an absent one means no limit. */
 export interface Ceilings {
   /** Canonical. Sessions work in these folders and below them. */
   readonly folders?: readonly string[];
@@ -14,8 +14,8 @@ export interface Ceilings {
 }
 
 /**
- * Who is at the other end of a connection. It comes from the server's own record of a token, never from the client, and is
- * the same object for as long as the token means the same.
+ * The user behind a connection. It comes from the server's own record of a token, never from the client, and is the same
+ * object until the token's user, role or ceilings change.
  */
 export interface Identity {
   readonly user: string;

@@ -38,9 +38,9 @@ export function createLimits(options: LimitOptions, clock: Clock, openOf: (user:
     },
     /** Counts a session that is started, read or copied. */
     countOpening: (user: string) => limited(sessions.take(user), "sessions", sessionsPerMinute),
-    /** Counts what a session is started with, which stays in memory. The returned function gives it back. */
+    /** Counts the text that a session is started with, because it stays in memory. The returned function releases it. */
     keep: (user: string, characters: number) => kept.take(user, characters),
-    /** Counts a message that waits for its answer. The returned function gives it back. */
+    /** Counts a message that waits for its answer. The returned function releases it. */
     wait(user: string, characters: number): () => void {
       const giveBack = waiting.take(user, characters);
       try {

@@ -1,7 +1,7 @@
 import { failureOf } from "../engine/errors.ts";
 import type { Ids } from "../engine/ports.ts";
 
-/** Logs a failure under an id, which is all that a client gets of it. */
+/** Logs a failure under an id. Clients get only the id. */
 export type Report = (error: unknown, context: Readonly<Record<string, unknown>>) => string;
 
 /** Structured: an event name and its fields. Never message contents. */

@@ -6,7 +6,7 @@ export type Unanswered = ReturnType<typeof createUnanswered>;
 export function createUnanswered() {
   const senders = new Map<Session, Set<{ readonly user: string }>>();
   return {
-    /** The returned function says that the message was answered. */
+    /** Call the returned function when the message is answered. */
     add(session: Session, user: string): () => void {
       const message = { user };
       const messages = senders.get(session) ?? new Set();

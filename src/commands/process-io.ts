@@ -9,7 +9,7 @@ const drainMs = 3_000;
 /** This process's streams and signals. A second signal, or a stalled reader, ends the wait. */
 export function processIo(): Io {
   const stopping = new AbortController();
-  // One listener per pending write: thousands are no leak.
+  // One listener per pending write, so thousands are normal.
   setMaxListeners(0, stopping.signal);
   return {
     stdout: output(process.stdout, stopping.signal),

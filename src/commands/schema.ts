@@ -4,7 +4,7 @@ import { AgentError } from "../engine/errors.ts";
 import { exitCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
 
-/** The files are shipped beside the program, too. */
+/** The files also ship with the program. */
 const schemas: ReadonlyMap<string, string> = new Map([
   ["exec-json", "the object that exec -o json prints"],
   ["exec-stream-json", "the lines that exec -o stream-json prints"],

@@ -57,7 +57,7 @@ export async function showSession(id: string, options: Json, io: Io): Promise<nu
   const state = foldLog(events);
   const waiting = [...state.waiting].map(([messageId, { content, at }]) => ({ id: messageId, content, createdAt: at }));
   const { settings, messages, usage } = state;
-  // While a turn is open, the last end belongs to an earlier one.
+  // While a turn is open, the last recorded end belongs to an earlier turn.
   const isTurnOpen = state.turn !== undefined;
   const lastEnd = isTurnOpen ? undefined : state.lastEnd;
   if (options.json === true) {

@@ -9,7 +9,7 @@ const maxFiles = 20;
 
 /**
  * A folder's AGENTS.md files (CLAUDE.md where one is missing): the user's, then from the repository's root down. Each
- * is cut at 32 KiB. Links may only lead to texts in the repository, so that it cannot make us read other files.
+ * is cut at 32 KiB. Links can only lead to texts in the repository, so that it cannot make us read other files.
  */
 export async function readInstructions(ownHome: string, cwd: string): Promise<readonly string[]> {
   const root = await repositoryRoot(cwd);

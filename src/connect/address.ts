@@ -4,7 +4,7 @@ export const defaultAddress = "ws://127.0.0.1:8000/ws";
 
 const schemes: Readonly<Record<string, string>> = { "ws:": "ws:", "wss:": "wss:", "http:": "ws:", "https:": "wss:" };
 
-/** Where to connect. `http` means `ws`, a bare host gets the scheme, and the default path is `/ws`. */
+/** The server's address. `http` means `ws`, a bare host gets the scheme, and the default path is `/ws`. */
 export function parseAddress(given: string): URL {
   const text = given.includes("://") ? given : `ws://${given}`;
   const url = URL.canParse(text) ? new URL(text) : undefined;

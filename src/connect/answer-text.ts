@@ -8,7 +8,7 @@ export interface Chunk {
   readonly isSnapshot: boolean;
 }
 
-/** What to print next. */
+/** The next output. */
 export interface Step {
   readonly print: string;
   /** The printed text was wrong; this is the answer from its start. */
@@ -25,7 +25,7 @@ export function createAnswerText(): (chunk: Chunk) => Step {
   let text = "";
   /** Offset of `text` in the answer; a client that joins late misses the beginning. */
   let base: number | undefined;
-  /** What was printed, if it differs from `text`. */
+  /** The printed text, if it differs from `text`. */
   let printed: string | undefined;
 
   function compare(isFinal: boolean): Pick<Step, "print" | "isAnew"> {
@@ -53,7 +53,7 @@ export function createAnswerText(): (chunk: Chunk) => Step {
     printed ??= text;
     if (at < 0) base = offset ?? 0;
     const before = text.slice(0, Math.max(0, at));
-    // A repeated chunk that is no snapshot leaves what follows unchanged.
+    // A repeated chunk without a snapshot leaves later text unchanged.
     text = before + chunk + (isSnapshot ? "" : text.slice(before.length + chunk.length));
     return { ...compare(isFinal), missing };
   };

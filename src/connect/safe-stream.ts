@@ -4,7 +4,7 @@ import { terminalText } from "../text/terminal-text.ts";
 const undecided = /(?:\r|\u200d?[\ud800-\udbff]|\u200d)$/;
 const contextUnits = 8;
 
-/** `terminalText` for a text that comes in pieces, however it is cut. */
+/** `terminalText` for streamed text, wherever it is cut. */
 export function createSafeStream() {
   let context = "";
   let held = "";
@@ -22,7 +22,7 @@ export function createSafeStream() {
       held = undecided.exec(text)?.[0] ?? "";
       return show(text.slice(0, text.length - held.length));
     },
-    /** Returns what was held back. */
+    /** Returns the held text. */
     end(): string {
       const rest = show(held);
       held = "";

@@ -58,7 +58,7 @@ export function createSessionState(screen: Screen, events: StateEvents): Session
   let isOtherRunning = false;
   /** Everything up to this number is replayed. */
   let resumedAt = 0;
-  /** Replayed calls: only the end of the replay tells whether they were answered. */
+  /** Replayed calls: only the end of the replay shows which of them are still open. */
   let replayed: Call[] = [];
 
   const isRunning = (): boolean => outgoing.size > 0 || answers.size > 0 || others.size > 0 || isOtherRunning;

@@ -20,7 +20,7 @@ export type OpenSocket = (events: SocketEvents) => Promise<Socket>;
 export interface Target {
   readonly url: URL;
   readonly token: string | undefined;
-  /** Where the token came from, or how to give one. */
+  /** The token's source, or how to give one. */
   readonly tokenWords: string;
 }
 

@@ -1,4 +1,4 @@
-/** What a contained command needs: its walls, and the session whose network and temp folder it shares. */
+/** The walls of a contained command, and the session whose network and temp folder it shares. */
 export interface Contained {
   readonly sessionId: string;
   readonly walls: Containment;

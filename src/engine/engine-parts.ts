@@ -16,7 +16,7 @@ export interface EngineParts {
   /** Without it, commands are not contained. */
   readonly sandbox?: SandboxOptions;
   readonly context: ContextSource;
-  /** How long conversations are compacted. */
+  /** Settings for compacting long conversations. */
   readonly compaction?: ContextOptions;
   /** The rules on commands in a folder, and notices about them for the user. Rejects with `config_invalid`. */
   rules(cwd: string): Promise<{ readonly rules: CommandRules; readonly notices: readonly string[] }>;

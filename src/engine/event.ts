@@ -25,7 +25,7 @@ export type EndReason =
   | "refused"
   | "failed";
 
-/** What ended a turn, where its reason leaves that open. `process_ended`: an interrupt without a request. */
+/** The cause of a turn's end, where its reason leaves that open. `process_ended`: an interrupt without a request. */
 export type EndCause = "process_ended";
 
 /** A notice's subject, for readers that treat it specially. */
@@ -97,7 +97,7 @@ export type DurableBody =
       readonly results: readonly ShortenedResult[];
       /** User messages whose images and files are no longer sent to the model. */
       readonly media: readonly string[];
-      /** What replaces the messages up to and including `through`, and how many they are. */
+      /** The replacement of the messages up to and including `through`, and their number. */
       readonly summary?: { readonly message: UserMessage; readonly through: string; readonly removed: number };
       /** Part of the text kept verbatim was cut. */
       readonly isShortened?: boolean;
@@ -143,7 +143,7 @@ export type DurableBody =
       readonly joined?: readonly string[];
     };
 
-/** Events of the moment: useful while they happen, later reconstructed from durable ones. */
+/** Live events: useful while they happen, and later reconstructed from durable ones. */
 export type LiveBody =
   /** Accepted while a turn is running; `position` 1 is next. */
   | { readonly type: "prompt.queued"; readonly messageId: string; readonly position: number }

@@ -34,7 +34,7 @@ export type Interaction =
 /** Requests for a person. */
 export type PersonalInteraction = Exclude<Interaction, { kind: "tool" }>;
 
-/** A client's answer, or what the engine records if there was none. */
+/** A client's answer, or the engine's substitute if there was none. */
 export type Answer =
   /** `always` raises the session's level to the impact of this call. */
   | { readonly kind: "allow"; readonly always?: boolean }
@@ -43,5 +43,5 @@ export type Answer =
   | { readonly kind: "approve"; readonly autonomy: Autonomy }
   /** The result of a call that the client ran. */
   | { readonly kind: "result"; readonly text: string; readonly isError?: boolean }
-  /** No. `why` goes to the model if it is more than the user's plain no. */
+  /** A refusal. `why` goes to the model unless it is just the user's plain no. */
   | { readonly kind: "cancel"; readonly why?: string };

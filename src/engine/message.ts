@@ -12,7 +12,7 @@ export interface ReminderBlock {
 }
 
 /**
- * What a provider needs back with a block it made (a signature, an item's id, encrypted thoughts), by the name of its
+ * Data that a provider needs back with a block it made (a signature, an item's id, encrypted thoughts), by the name of its
  * wire. Opaque, and never sent to other wires.
  */
 export type Proof = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -98,7 +98,7 @@ export function modelText({ text, forModel = text }: ToolResultBlock): string {
   return forModel;
 }
 
-/** What clients can put into a prompt. */
+/** A block of a client's prompt. */
 export type PromptBlock = TextBlock | ImageBlock | DocumentBlock;
 export type ReplyBlock = ReplyTextBlock | ThinkingBlock | ToolCallBlock;
 

@@ -1,7 +1,7 @@
 import type { Containment, SandboxOptions } from "./containment.ts";
 import type { Autonomy, Mode, RunOptions } from "./settings.ts";
 
-/** What a call would do, as the policy sees it. Paths are canonical: absolute, with symbolic links resolved. */
+/** An effect of a call, as the policy sees it. Paths are canonical: absolute, with symbolic links resolved. */
 export type Access =
   /** `recursive`: the folder and everything in it, without exceptions. */
   | (PathAccess & { readonly type: "read"; readonly recursive?: boolean })
@@ -179,7 +179,7 @@ export interface CommandReading {
   /** The programs to show to people: base names, with the sub-command for git and npm. */
   readonly programs: readonly string[];
   readonly lookups: readonly Lookup[];
-  /** What it does if it deletes the names that its parts print. Counts only if the command is not understood. */
+  /** Its effect if it deletes the names that its parts print. Counts only if the command is not understood. */
   readonly suspects?: readonly Touch[];
 }
 
@@ -194,7 +194,7 @@ export interface JudgedPart {
   readonly rule: string;
   /** Completes "it …". */
   readonly why: string;
-  /** What it does is unknown, and its class counts only inside the sandbox. */
+  /** Its effect is unknown, and its class counts only inside the sandbox. */
   readonly contained?: true;
   readonly parts: readonly JudgedPart[];
 }
@@ -204,7 +204,7 @@ export const accessClasses = ["read", "low", "medium", "high"] as const;
 export type AccessClass = (typeof accessClasses)[number];
 
 export interface Decision {
-  /** `deny`: the call needs approval and there is no approver. `refuse`: the mode forbids it, and the turn goes on. */
+  /** `deny`: the call needs approval and there is no approver. `refuse`: the mode forbids it, and the turn continues. */
   readonly verdict: "allow" | "ask" | "deny" | "refuse";
   readonly class: AccessClass;
   /** The class as the wire says it: `read` counts as `low`. */
@@ -224,7 +224,7 @@ export interface Decision {
   readonly contained?: boolean;
 }
 
-/** A decision of the policy, with what the host needs to carry it out. */
+/** A decision of the policy, with the data that the host needs to carry it out. */
 export interface Ruling extends Decision {
   /** The walls that the command runs behind. Present if `contained`. */
   readonly walls?: Containment;
@@ -254,7 +254,7 @@ export interface DecisionContext {
   /** Folders outside the workspace that this session can read: its own tool outputs. */
   readonly readable: readonly string[];
   readonly home: string;
-  /** What this session has created, and the targets of its moves. Canonical. */
+  /** Files that this session has created, and the targets of its moves. Canonical. */
   readonly made?: { readonly created: ReadonlySet<string>; readonly moved: ReadonlySet<string> };
   /** The user's home according to the system, if it differs from `home`. */
   readonly loginHome?: string;
@@ -310,7 +310,7 @@ export interface PermissionPolicy {
   decide(accesses: readonly Access[], context: DecisionContext): Ruling;
 }
 
-/** What an approver sees beside the call itself. */
+/** A call's preview for an approver. */
 export type Preview =
   | { readonly type: "command"; readonly command: string }
   | { readonly type: "create"; readonly path: string; readonly content: string; readonly oldContent?: string }
@@ -330,7 +330,7 @@ export interface FileChange {
   readonly newContent?: string;
 }
 
-/** What the model is told about permissions. */
+/** The facts from which the model's permissions text is written. */
 export interface PermissionSituation extends Pick<RunOptions, "unsafe" | "onDenied"> {
   readonly autonomy: Autonomy;
   readonly mode: Mode;

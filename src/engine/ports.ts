@@ -228,7 +228,7 @@ export interface CommandResult {
 
 export interface Processes {
   /**
-   * Runs a shell command in a process group of its own, with empty standard input and without keys in its environment.
+   * Runs a shell command in its own process group, with empty standard input and without keys in its environment.
    * However it ends, even if this process is killed, nothing it started survives. Never rejects.
    */
   run(spec: CommandSpec, signal: AbortSignal): Promise<CommandResult>;
@@ -343,13 +343,13 @@ export interface Host {
   savePlan(plan: { readonly title?: string; readonly text: string }): Promise<string>;
 }
 
-/** The model's context beside the prompt. Never rejects; slow or missing parts are dropped. */
+/** The model's context besides the prompt. Never rejects; slow or missing parts are dropped. */
 export interface ContextSource {
   /** Environment, repository state and AGENTS.md instructions, as one text each. */
   reminders(cwd: string): Promise<readonly string[]>;
   /** Instructions of folders between `cwd` and a path below it, excluding `cwd`. */
   below?(cwd: string, path: string): Promise<readonly string[]>;
-  /** What the model can do unasked, what needs permission, and who can grant it. Its first line never changes. */
+  /** The calls that run unasked, those that need permission, and who can grant it. Its first line never changes. */
   permissions?(situation: PermissionSituation): string;
 }
 

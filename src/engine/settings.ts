@@ -73,7 +73,7 @@ export interface ClientTool {
 /** A model that is silent for this long has failed. */
 export interface ModelSilence {
   readonly ms: number;
-  /** The user set it, so it also applies to models with timeouts of their own. */
+  /** The user set it, so it also applies to models with their own timeouts. */
   readonly isChosen: boolean;
   /** The setting that changes it. */
   readonly key: string;
@@ -96,7 +96,7 @@ export interface RunOptions {
   readonly modelByDefault?: ModelByDefault;
   /** Sent with the first turn that the offline model answers, unless the session names it. */
   readonly unaskedModelNotice?: { readonly modelId: string; readonly text: string };
-  /** What a denial does to the turn without a client to ask. */
+  /** The effect of a denial on the turn without a client to ask. */
   readonly onDenied?: "stop" | "continue";
   readonly modelSilence?: ModelSilence;
   /** Limit for waiting prompts. */

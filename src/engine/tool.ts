@@ -9,7 +9,7 @@ import type { Mode } from "./settings.ts";
 /** Groups tools for listings and editors. */
 export type ToolKind = "read" | "edit" | "execute" | "fetch" | "plan" | "ask";
 
-/** What a tool can see before it is allowed to run. */
+/** The information that a tool has before it is allowed to run. */
 export interface ToolScope {
   readonly sessionId: string;
   /** Canonical. Relative paths start here. */
@@ -19,7 +19,7 @@ export interface ToolScope {
   readonly host: Host;
 }
 
-/** What the model has seen of files in this session: a content mark by canonical path. */
+/** Files that the model has seen in this session: a content mark by canonical path. */
 export interface SeenFiles {
   get(path: string): string | undefined;
   set(path: string, mark: string): void;
@@ -27,11 +27,11 @@ export interface SeenFiles {
 
 export interface ToolContext extends ToolScope {
   readonly callId: string;
-  /** Aborts on interrupt and timeout; `run` then ends soon, with what it has so far. */
+  /** Aborts on interrupt and timeout; `run` then ends soon, with its partial result. */
   readonly signal: AbortSignal;
   /** The session's mode when the call began. */
   readonly mode: Mode;
-  /** What a search through a parent folder must skip. */
+  /** Paths that a search through a parent folder must skip. */
   readonly protectedPlaces: readonly string[];
   readonly seenFiles: SeenFiles;
   /** The walls that its command runs behind. */
@@ -66,7 +66,7 @@ export interface ToolBody<Input = unknown> {
    * paths. Rejects only for its own faults.
    */
   access(input: Input, scope: ToolScope): Promise<readonly Access[]>;
-  /** What an approver sees. */
+  /** The call's preview for an approver. */
   preview?(input: Input, scope: ToolScope): Promise<Preview>;
   /** Never rejects for errors of the model or the machine: those are results with `failed`. */
   run(input: Input, context: ToolContext): Promise<ToolOutput>;
@@ -88,7 +88,7 @@ export interface Tool {
   readonly concurrent: boolean;
   /** Who runs it, if not the engine. */
   readonly runBy?: "client";
-  /** What the model keeps of its latest call when that call leaves its view. */
+  /** The text of its latest call that the model keeps when that call leaves its view. */
   kept?(input: unknown, result: ToolResultBlock): string | undefined;
   /** JSON Schema of its arguments, as text, if it does not follow from the input's type. */
   readonly inputSchema?: string;

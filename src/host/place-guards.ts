@@ -29,7 +29,7 @@ function entriesOf(folder: string, most: number): readonly { readonly name: stri
       found.push({ name: entry.name, kind });
     }
   } catch {
-    // Keep what was read so far.
+    // Keep the entries read so far.
   } finally {
     dir.closeSync();
   }
@@ -59,7 +59,7 @@ function isMeant(target: string, place: string): boolean {
   return !liesBelow(target, "/dev") && !liesBelow(target, "/proc") && !liesBelow(place, target);
 }
 
-/** Where a place leads: its targets, and the links on the way, which could be redirected. */
+/** A place's targets, and the links on the way, which could be redirected. */
 function reachedFrom(
   place: string,
   inside: boolean,
@@ -113,7 +113,7 @@ async function settingsIn(paths: readonly string[]): Promise<string> {
   return texts.map((text) => text ?? "").join("\n");
 }
 
-/** Where a named hook folder is. If it does not exist, its first missing parent. */
+/** The path of a named hook folder. If it does not exist, its first missing parent. */
 function hookFolder(path: string, base: string, walk: Walk): string {
   const expanded = expandHome(path);
   let { end } = walk(expanded.startsWith("/") ? expanded : `${base}/${expanded}`);

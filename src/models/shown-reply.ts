@@ -5,7 +5,7 @@ import type { ModelEvent } from "../engine/ports.ts";
 /** An empty reply is retried once; another retry would be empty too. */
 const emptyReplyRetries = 1;
 
-/** What all attempts so far have shown. */
+/** The output of all attempts so far. */
 export interface Shown {
   text: string;
   textBlock: string | undefined;

@@ -6,7 +6,7 @@ const calls: Readonly<Record<Autonomy, string>> = {
   off: "reading, listing and searching in the workspace, and commands that only do that",
   low: "creating and editing files in the workspace, reading elsewhere",
   medium:
-    "well-known builds, tests and installers, git add, commit and switch, downloads, writing elsewhere, deleting what git has unchanged",
+    "well-known builds, tests and installers, git add, commit and switch, downloads, writing elsewhere, deleting files that git has unchanged",
   high: "other programs and scripts, git push, other deletions",
 };
 
@@ -17,9 +17,9 @@ const sandboxed: Readonly<Record<Autonomy, string>> = {
 };
 
 const sandboxRules =
-  'Commands run in a sandbox. They can write the workspace and $TMPDIR, not /tmp, and cannot see credentials. Installers, git and downloads have the network when they run as commands of their own; other programs do not. riskLevel "high" asks to run a command outside the sandbox. Background commands end with the session.';
+  'Commands run in a sandbox. They can write the workspace and $TMPDIR, not /tmp, and cannot see credentials. Installers, git and downloads have the network when they run as separate commands; other programs do not. riskLevel "high" asks to run a command outside the sandbox. Background commands end with the session.';
 
-/** Which calls run, which need somebody's yes, and whether anybody can give it. */
+/** The calls that run unasked, those that need approval, and whether an approver is attached. */
 export function permissionsText(situation: PermissionSituation): string {
   const { autonomy, mode, cwd, canAsk, contained, unsafe, onDenied } = situation;
   const classes = contained ? sandboxed : calls;
@@ -42,10 +42,10 @@ export function permissionsText(situation: PermissionSituation): string {
   if (contained) lines.push(sandboxRules);
   if (canAsk) lines.push("The user is asked for it when you make such a call.");
   else if (onDenied === "continue")
-    lines.push("Nobody can give it here: such a call is denied, and you go on without it.");
+    lines.push("No approver is connected: such a call is denied, and you continue without it.");
   else
     lines.push(
-      "Nobody can give it here: such a call is denied and ends the run. Do what you can without it, and say what is missing.",
+      "No approver is connected: such a call is denied and ends the run. Do what you can without it, and say what is missing.",
     );
   return lines.join("\n");
 }

@@ -117,7 +117,7 @@ function containing(
   return walls === undefined || unsafe ? { contained: false } : { contained: true, walls };
 }
 
-/** Where the sandbox does not work, although a lower class would be enough with it. */
+/** The sandbox does not work, although a lower class would be enough with it. */
 function sandboxAdvice(
   accesses: readonly Access[],
   judged: Judged,

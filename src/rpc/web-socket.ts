@@ -34,7 +34,7 @@ export interface ServedSocket {
 export type CutOff = "stalled" | "unsent";
 
 interface ServedSocketOptions {
-  /** Limit for what is queued behind the frame being sent, whatever that frame's size. Text not yet passed to the socket counts
+  /** Limit for the data queued behind the frame being sent, whatever that frame's size. Text not yet passed to the socket counts
    * by its length. */
   readonly unsentBytes: number;
   /** Milliseconds that can pass without progress while more than `maxWaiting` is unsent. */
@@ -62,7 +62,7 @@ export interface WatchedSocket extends ServedSocket {
 const unsupportedData = 1003;
 const isOpen = 1;
 
-/** Limit for what the socket holds. It reports progress per write, so after a large write a slow client would look stalled. */
+/** Limit for the data that the socket holds. It reports progress per write, so after a large write a slow client would look stalled. */
 const maxHanded = 128 * 1024;
 /** Longer texts are sent in fragments, each of which counts as progress. */
 const maxFragment = 128 * 1024;

@@ -97,12 +97,12 @@ export interface Handlers {
   /** Default: every question is answered as cancelled. */
   readonly onQuestion?: (request: QuestionRequest) => Awaitable<QuestionAnswer>;
   /**
-   * Called with every event of the session, within turns and between them. Forks share it, and the id tells them apart; it
+   * Called with every event of the session, within turns and between them. Forks share it, and the id distinguishes them; it
    * is undefined while a new session is being opened.
    */
   readonly onEvent?: (event: TurnEvent, sessionId: string | undefined) => void;
   /**
-   * Called with what was skipped or repaired, in words for a log: malformed lines, unexpected responses, failed handlers.
+   * Called when something was skipped or repaired, with text for a log: malformed lines, unexpected responses, failed handlers.
    */
   readonly onWarning?: (warning: string) => void;
 }
@@ -139,7 +139,7 @@ export interface CommonOptions extends Handlers {
   /** How to reach the backend. Default: starts the program named by `executable`. */
   readonly connect?: Connect;
   readonly timeouts?: Timeouts;
-  /** What a prompt does while a turn runs: wait for its end (the default), or fail. */
+  /** A prompt's behaviour while a turn runs: wait for its end (the default), or fail. */
   readonly whenBusy?: "queue" | "refuse";
   readonly mcpServers?: readonly McpServer[];
   /** Gives up opening. No effect on an open session. */
@@ -191,7 +191,7 @@ export interface Turn extends AsyncIterable<TurnEvent> {
   interrupt(): Promise<void>;
 }
 
-/** A turn in a session of its own. */
+/** A turn in its own session. */
 export interface Query extends Turn {
   /** Undefined until the session is open. */
   readonly sessionId: string | undefined;
@@ -219,7 +219,7 @@ export interface Session {
   rename(title: string, options?: CallOptions): Promise<void>;
   /** A copy of the conversation so far, as another session over another connection. */
   fork(options?: CallOptions & { readonly title?: string }): Promise<Session>;
-  /** The usable models; with `includeDisabled` also the others, each with what is missing. */
+  /** The usable models; with `includeDisabled` also the others, each with its missing requirement. */
   models(options?: CallOptions & { readonly includeDisabled?: boolean }): Promise<readonly ModelInfo[]>;
   tools(options?: CallOptions): Promise<readonly ToolInfo[]>;
   /** Calls any method of the protocol, with or without `droid.`, and returns the backend's result. */

@@ -78,7 +78,7 @@ export async function resumeSession(id: string, options: ResumeOptions & Connect
   return resumeOver(options.connect, id, options);
 }
 
-/** Runs one prompt in a session of its own. */
+/** Runs one prompt in its own session. */
 export function query(prompt: string, options: CreateOptions & Connected & PromptOptions): Query {
   checkOptions("query", options, { needsConnect: true });
   return queryOver(() => createSession(options), prompt, options);

@@ -1,6 +1,6 @@
 import { isRecord } from "../text/values.ts";
 
-/** For callers without types: errors name the wrong option. */
+/** Checks for untyped callers. Errors name the wrong option. */
 
 export type Check = readonly [what: string, is: (value: unknown) => boolean];
 
@@ -13,7 +13,7 @@ export const aString: Check = ["a string", isString];
 export const aFunction: Check = ["a function", (value) => typeof value === "function"];
 export const anObject: Check = ["an object", isRecord];
 export const aListOfStrings: Check = ["a list of strings", (value) => Array.isArray(value) && value.every(isString)];
-// Not by class, because test environments have their own.
+// Checked by shape, because test environments have their own AbortSignal class.
 export const aSignal: Check = [
   "an AbortSignal",
   (value) => isRecord(value) && typeof value.throwIfAborted === "function",

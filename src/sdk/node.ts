@@ -34,20 +34,20 @@ export async function resumeSession(id: string, options: ResumeOptions & SpawnOp
   return resumeOver(options.connect ?? spawnBackend({ ...options, cwd }), id, options, cwd);
 }
 
-/** Relative to this process, unless `connect` leads to what may be another machine. */
+/** Relative to this process, unless `connect` can lead to another machine. */
 function folderOf({ connect, cwd = process.cwd() }: { readonly connect?: Connect; readonly cwd?: string }): string {
   return connect === undefined ? resolve(cwd) : cwd;
 }
 
 /**
  * The sessions whose logs are on this machine, newest first. Starts no process and writes nothing. Skips whatever cannot be
- * read or is no session log. Rejects only with a TypeError for invalid options, and with the signal's reason.
+ * read or is not a session log. Rejects only with a TypeError for invalid options, and with the signal's reason.
  */
 export async function listSessions(options: ListSessionsOptions = {}): Promise<readonly SessionSummary[]> {
   return (await import("./node/list-sessions.ts")).listSessions(options);
 }
 
-/** Runs one prompt in a session of its own. */
+/** Runs one prompt in its own session. */
 export function query(prompt: string, options: SessionOptions & PromptOptions = {}): Query {
   checkOptions("query", options);
   checkEach("query", options, spawnChecks);

@@ -119,7 +119,7 @@ function paramsOf(options: CreateOptions, cwd: string | undefined): Fields {
     cwd,
     sessionId: options.sessionId,
     ...settingsOf(options),
-    // A new session has none anyway.
+    // `null` is a new session's default.
     specModeModelId: options.specModeModelId ?? undefined,
     specModeReasoningEffort: options.specModeReasoningEffort ?? undefined,
     systemPrompt:
@@ -153,14 +153,14 @@ async function load(
   } catch (error) {
     if (!isForWantOfSession(error)) throw error;
     await request("droid.initialize_session", given({ machineId, cwd })).catch((failure: unknown) => {
-      // Report the first error: why another session could not be opened does not matter.
+      // Report the first error, not why another session could not be opened.
       throw failure instanceof RequestError ? error : failure;
     });
     return request("droid.load_session", params);
   }
 }
 
-/** Foreign prose: older backends report it only in words, or reject the request. */
+/** Foreign prose: older backends report this only in the message, or as an invalid request. */
 function isForWantOfSession(error: unknown): boolean {
   if (!(error instanceof RequestError) || error instanceof SessionNotFoundError) return false;
   return (
@@ -169,7 +169,7 @@ function isForWantOfSession(error: unknown): boolean {
   );
 }
 
-/** One prompt in a session of its own, opened on first use and closed when the turn has ended. */
+/** One prompt in its own session, opened on first use and closed when the turn has ended. */
 export function queryOver(open: () => Promise<Session>, prompt: string, options: PromptOptions): Query {
   checkText("A prompt", prompt);
   const { id = newId() } = options;
@@ -223,7 +223,7 @@ export function queryOver(open: () => Promise<Session>, prompt: string, options:
     get result() {
       if (result === undefined) {
         result = outcome();
-        // The iterator throws it, too.
+        // The iterator also throws it.
         result.catch(() => {});
       }
       return result;

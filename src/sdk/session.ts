@@ -23,7 +23,7 @@ export interface Opening {
   another(id: string, settings: SettingsChange): Promise<Session>;
 }
 
-/** What is known of a session so far. */
+/** The state of a session as known so far. */
 interface State {
   /** Unknown until a new session is open. */
   sessionId: string | undefined;
@@ -180,7 +180,7 @@ export async function openSession(connection: Connection, options: CommonOptions
       return prompts.isBusy;
     },
     stream: (prompt, how) => prompts.stream(prompt, promptOptions("stream", how)),
-    // A promise of its own, so that ignoring its rejection is reported.
+    // A separate promise, so that ignoring its rejection is reported.
     send: async (prompt, how) => prompts.stream(prompt, promptOptions("send", how)).result,
     interrupt: async (how) => prompts.interrupt(callOptions("interrupt", how)),
     async updateSettings(wishes, how) {

@@ -3,7 +3,7 @@ import { hashOf, newToken } from "./token-file.ts";
 
 const linkMs = 60_000;
 const cookieMs = 30 * 24 * 3_600_000;
-/** Limits. The oldest entry of the same credential goes first, so users cannot push out each other's. */
+/** At a limit, the credential's oldest entry is dropped, so users cannot push out each other's. */
 const mostLinks = { each: 10, all: 1_000 };
 const mostCookies = { each: 100, all: 10_000 };
 
@@ -17,15 +17,15 @@ interface Entry {
 export type Cookies = ReturnType<typeof createCookies>;
 
 /**
- * A browser enters with a link that works once, and stays with the cookie that it gets there. Both are stored as hashes, so
- * that the time of a lookup reveals nothing.
+ * A browser signs in with a one-time link and stays signed in with a cookie. Both are stored as hashes, so that lookup time
+ * reveals nothing.
  */
 export function createCookies({
   port,
   now = Date.now,
   random,
 }: {
-  /** In the cookie's name, because browsers share cookies between all ports of a host. */
+  /** Part of the cookie's name, because browsers share cookies between all ports of a host. */
   readonly port: () => number;
   readonly now?: () => number;
   readonly random?: (bytes: number) => Buffer;

@@ -4,7 +4,7 @@ import { textStart } from "../text/text-cut.ts";
 export const logLevels = ["off", "error", "warn", "info", "debug"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** Fields beside the event. Never message contents, never a token. */
+/** Fields besides the event. Never message contents, never a token. */
 type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
 type Say = (event: string, fields?: LogFields) => void;

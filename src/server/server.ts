@@ -23,7 +23,7 @@ export interface HttpServerOptions {
   readonly host: string;
   /** 0 means any free port. */
   readonly port: number;
-  /** Where tokens come from. Undefined: no tokens are required, and everyone is this machine's owner. */
+  /** The source of tokens. Undefined: no tokens are required, and everyone is this machine's owner. */
   readonly auth: { readonly tokenFile: string; readonly users: UserSource } | undefined;
   readonly hosts: readonly string[];
   readonly origins: readonly string[];
@@ -151,7 +151,7 @@ export class HttpServer {
     return listen(this.parts.server, this.options.host, this.options.port);
   }
 
-  /** Where it listens. */
+  /** The address that it listens on. */
   address(): { readonly host: string; readonly port: number; readonly url: string } {
     const { host } = this.options;
     const port = portOf(this.parts.server);
@@ -344,7 +344,7 @@ function bindingError({ code, message }: NodeJS.ErrnoException, host: string, po
   const place = `Port ${port} of ${host}`;
   const words: Readonly<Record<string, string>> = {
     EADDRINUSE: `${place} is already in use. Choose another one with --port, or 0 for any free one.`,
-    EACCES: `This user may not listen on ${place}. Choose a port above 1023 with --port.`,
+    EACCES: `This user is not allowed to listen on ${place}. Choose a port above 1023 with --port.`,
     EADDRNOTAVAIL: `${host} is not an address of this machine.`,
     ENOTFOUND: `${host} is not an address of this machine.`,
   };

@@ -12,7 +12,7 @@ export function newToken(random: (bytes: number) => Buffer = randomBytes): strin
   return random(32).toString("base64url");
 }
 
-/** What is stored of a token, also in `serve.users`. It does not reveal the token. */
+/** The stored form of a token, also in `serve.users`. It does not reveal the token. */
 export function hashOf(token: string): string {
   return `sha256:${createHash("sha256").update(token).digest("hex")}`;
 }

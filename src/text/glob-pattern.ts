@@ -7,7 +7,7 @@ export const longestPattern = 400;
 export interface Glob {
   /** Expects relative paths without `./`. */
   matches(path: string): boolean;
-  /** The pattern's fault. It then matches only its literal text. */
+  /** Why the pattern is invalid. It then matches only its literal text. */
   readonly problem?: string;
 }
 
@@ -50,7 +50,7 @@ function compile(pattern: string, setsAreNames: boolean): Glob {
     const isAnchored = pattern.slice(0, -1).includes("/");
     return { matches: isAnchored ? matches : (path) => matches(path.slice(path.lastIndexOf("/") + 1)) };
   } catch (error) {
-    return { matches: () => false, problem: `The pattern ${pattern} is wrong${(error as Error).message}.` };
+    return { matches: () => false, problem: `Invalid pattern ${pattern}${(error as Error).message}.` };
   }
 }
 
@@ -61,7 +61,7 @@ function unclosed(bracket: string): Error {
   return new Error(`: its "${bracket}" is not closed`);
 }
 
-/** Throws the fault, as the end of a sentence. */
+/** Throws the fault, as the end of the message. */
 function parse(pattern: string, setsAreNames: boolean): readonly PatternPart[] {
   const characters = Array.from(pattern);
   let at = 0;

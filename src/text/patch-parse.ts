@@ -44,7 +44,7 @@ export function parsePatch(text: string): readonly PatchSection[] {
   }
   if (sections.length === 0) throw new Error("The patch names no files.");
   if (pathsOf(sections).length > mostPaths)
-    throw new Error(`The patch names more than ${mostPaths} files. Give it in several patches.`);
+    throw new Error(`The patch names more than ${mostPaths} files. Split it into several patches.`);
   return sections;
 }
 
@@ -93,7 +93,7 @@ function openPatch(text: string): Source {
   };
 }
 
-/** Removes what may surround a patch: a program's name, a here-document, a fence. */
+/** Removes text that may surround a patch: a program's name, a here-document, a fence. */
 function requireWrapping(lines: readonly string[], begin: number, end: number): void {
   const closers = new Set([""]);
   for (const [index, line] of lines.entries()) {

@@ -52,7 +52,7 @@ export function nameOfBytes(bytes: Uint8Array): string {
   return partlyText(bytes);
 }
 
-/** Decodes valid UTF-8 characters, and represents every other byte by itself. */
+/** Decodes valid UTF-8 characters, and represents every other byte separately. */
 function partlyText(bytes: Uint8Array): string {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let name = "";

@@ -1,4 +1,4 @@
-/* What people write in options and files. */
+/* Values that people write in options and files. */
 
 const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 
@@ -24,5 +24,5 @@ export function expandHome(path: string, home: string): string {
   if (path === "~" || path.startsWith("~/")) return `${home}${path.slice(1)}`;
   if (!path.startsWith("~")) return path;
   const remedy = `Give the whole path, or "./${path}" for a file of that name.`;
-  throw new Error(`${path} begins with "~", and only "~/" is known, as your home. ${remedy}`);
+  throw new Error(`${path} begins with "~". Only "~/", your home, is supported. ${remedy}`);
 }

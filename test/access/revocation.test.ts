@@ -36,7 +36,7 @@ test.each(wires)(
   },
 );
 
-test.each(wires)("revoking a user who only watches over /%s ends nothing of others", async (wire) => {
+test.each(wires)("revoking a user who only watches over /%s leaves others' work alone", async (wire) => {
   const { access, client, kit, pool } = openServer([hangsAfter()]);
   const [owner, other] = [client("rpc"), client(wire, admin)];
   const { id } = await owner.create();
@@ -47,7 +47,7 @@ test.each(wires)("revoking a user who only watches over /%s ends nothing of othe
   expect(pool.get(id)?.isWorking).toBe(true);
 });
 
-test.each(wires)("requests of a revoked token over /%s that are still on their way change nothing", async (wire) => {
+test.each(wires)("in-flight requests of a revoked token over /%s have no effect", async (wire) => {
   const store = createMemoryStore();
   let go = (): void => undefined;
   const gate = new Promise<void>((resolve) => {

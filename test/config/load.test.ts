@@ -48,7 +48,7 @@ test.each([
   ["sandbox: [off]", /: sandbox: must be a map of keys, got a list$/],
   ["model: [", /config\.yaml: /],
   ["a: &a [*a]", /config\.yaml: /],
-])("%j is one line that names the file and the place", async (text, message) => {
+])("rejects %j in one line that names the file and the place", async (text, message) => {
   await write(text);
   const error = await loadUserConfig(home).catch((reason: unknown) => reason);
   expect(error).toMatchObject({ code: "config_invalid", message: expect.stringMatching(message) });
@@ -109,14 +109,14 @@ test("a document is read or rejected without quoting the parser", async () => {
   expect(warnings).toEqual([]);
 });
 
-describe("files that are not plain are not waited for", () => {
+describe("rejects pipes and devices without waiting for them", () => {
   test.each([
     ["a pipe without a writer", (path: string) => execFileSync("mkfifo", [path])],
     [
       "a link to such a pipe",
       (path: string) => execFileSync("sh", ["-c", 'mkfifo "$0.pipe"; ln -s "$0.pipe" "$0"', path]),
     ],
-    ["a link to a device without an end", (path: string) => symlink("/dev/zero", path)],
+    ["a link to an endless device", (path: string) => symlink("/dev/zero", path)],
     ["a folder", (path: string) => mkdir(path)],
   ])("%s", async (_, make) => {
     const path = join(home, "config.yaml");

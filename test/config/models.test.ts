@@ -100,7 +100,7 @@ test.each([
     /fetch\.allowPrivate\.1: "127\.0\.0\.1\/99" is not a valid block/,
   ],
   ["fetch: {allowPrivate: ['http://x']}", /fetch\.allowPrivate\.0: "http:\/\/x" is a URL/],
-])("%j is one line that names the place", async (text, message) => {
+])("rejects %j in one line that names the place", async (text, message) => {
   await write(text);
   await expect(loadUserConfig(home)).rejects.toMatchObject({
     code: "config_invalid",
@@ -356,7 +356,7 @@ test.each([
 });
 
 test.each(['{"apiKey": "sk-secret", nonsense', "[]", "", '"x"', '{"customModels": {}}', `{"a": "sk-secret}`])(
-  "%j is one line without the file's content",
+  "rejects %j in one line without the file's content",
   async (text) => {
     const error = await read(text).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: "usage", message: expect.stringMatching(/settings\.json[^\n]*$/) });

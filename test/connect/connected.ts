@@ -27,7 +27,7 @@ export function recorder(isTerminal: boolean, more: (text: string) => void = () 
       });
       return letGo;
     },
-    leave: () => gone.abort(Object.assign(new Error("nobody reads"), { code: "EPIPE" })),
+    leave: () => gone.abort(Object.assign(new Error("the reader left"), { code: "EPIPE" })),
     async write(piece) {
       await held;
       if (gone.signal.aborted) return;
@@ -41,7 +41,7 @@ export interface Connected {
   readonly server: FakeServer;
   readonly stdout: Recorder;
   readonly stderr: Recorder;
-  /** What is typed, or arrives through the pipe. */
+  /** Text that is typed, or arrives through the pipe. */
   readonly input: PassThrough;
   /** Resolves with the exit code. */
   readonly code: Promise<number>;

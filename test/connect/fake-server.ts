@@ -14,7 +14,7 @@ export interface Turn {
   readonly message: string;
   readonly messageId: string;
   chunk(text: string, more?: Json): void;
-  /** The last chunk; `kept` is what a replay has, if it differs from the whole answer. */
+  /** The last chunk; `kept` is the replayed text, if it differs from the whole answer. */
   end(reason?: string, text?: string, kept?: Json): void;
   /** Resolves with the client's result. */
   call(toolName: string, args: unknown, more?: Json): Promise<Json>;
@@ -99,7 +99,7 @@ export async function createFakeServer(answer: (turn: Turn) => unknown): Promise
 
   const say = (socket: WebSocket, frame: object): void => socket.send(JSON.stringify({ jsonrpc: "2.0", ...frame }));
 
-  /** `kept`: what a replay has, if it differs from now. */
+  /** `kept`: the replayed text, if it differs from now. */
   function tell(session: Session, method: string, params: Json, kept?: Json | true): void {
     const seq = kept === undefined ? {} : { seq: ++session.seq };
     const frame = { method, params: { sessionId: session.id, ...params, ...seq } };

@@ -68,7 +68,7 @@ describe("the first connection", () => {
   test.each([
     ["something that is not HTTP", "220 mail.example.org\r\n", "Cannot reach A: it is not a WebSocket."],
     [
-      "a handshake that is none",
+      "a malformed handshake",
       "HTTP/1.1 101 Yes\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n",
       "Cannot reach A: it is not a WebSocket.",
     ],

@@ -58,7 +58,7 @@ describe("a lost connection", () => {
     const differs = "[The answer printed above was wrong";
 
     test.each([
-      ["that lost the last words of the answer", 4, "one \n", `${differs}. The server's version:]\n`],
+      ["that lost the end of the answer", 4, "one \n", `${differs}. The server's version:]\n`],
       ["that lost all of it", 0, "", `${differs}: the server has none.]\n`],
     ])("one %s reports it and prints the server's version", async (__, offset, anew, words) => {
       const { code, stdout, stderr, said, input } = await connected(

@@ -71,12 +71,12 @@ describe("a tool call", () => {
       queueMicrotask(() =>
         socket.send(JSON.stringify({ jsonrpc: "2.0", method: "AIMessageChunkNotification", params: last })),
       );
-      return { error: { code: -32602, message: "Invalid params: nobody waits for it" } };
+      return { error: { code: -32602, message: "Invalid params: unexpected result" } };
     };
     input.end("hello\n");
     expect(await code).toBe(0);
     expect(stderr.text()).toContain(
-      "[The server did not accept the result of call-1: Invalid params: nobody waits for it]\n",
+      "[The server did not accept the result of call-1: Invalid params: unexpected result]\n",
     );
   });
 });
@@ -136,7 +136,7 @@ describe("a command for tool calls", () => {
 });
 
 describe("text before and after a tool call", () => {
-  /** Runs one tool of the client, and one of its own. */
+  /** Runs one of the client's tools and one of the server's. */
   async function run(turn: Turn): Promise<void> {
     turn.chunk("I'll run it.");
     const { result } = await turn.call("add", {});

@@ -9,7 +9,7 @@ export interface Block {
 }
 
 /**
- * The comments right before a block. `docs-blocks.test.ts` runs blocks without any, too.
+ * The comments right before a block. `docs-blocks.test.ts` also runs blocks without any.
  *
  *     <!-- run: exit 5 -->              it ends with this code instead of 0
  *     <!-- run: prints "OK" -->         standard output contains this (a JSON string); may be repeated
@@ -18,7 +18,7 @@ export interface Block {
  *     <!-- setup: copy examples/x.yaml --> the workspace has a copy of this file of the repository, by its last name
  *     <!-- setup: git -->               the workspace is a git repository with one commit
  *     <!-- file: plan.yaml -->          this block is a file in the workspaces of all later blocks of the page
- *     <!-- output -->                   this block is what the one before it prints; … stands for anything
+ *     <!-- output -->                   this block is what the one before it prints; … matches anything
  *     <!-- no-run: why -->              only its syntax is checked
  */
 export interface Directives {
@@ -113,10 +113,10 @@ function readDirective(found: Directives, text: string): Directives {
       return fault(String(error));
     }
   }
-  return fault("there is no such directive");
+  return fault("unknown directive");
 }
 
-/** Whether the output matches the block that shows it. `…` stands for any text over any number of lines. */
+/** Whether the output matches the block that shows it. `…` matches any text over any number of lines. */
 export function looksLike(shown: string, output: string): boolean {
   const [first = "", ...rest] = shown.trimEnd().split("…");
   const text = output.trimEnd();

@@ -86,7 +86,7 @@ function faultOfSyntax(language: string, text: string): string | undefined {
     else if (language === "ts" || language === "js" || language === "mjs") return faultOfTypeScript(text);
     else if (runnable[language] === "shell") return shellFault(text);
     else if (!prose.has(language) && !runnable[language])
-      return language === "" ? "say which language this is" : `nobody checks ${language} blocks`;
+      return language === "" ? "say which language this is" : `no checker for ${language} blocks`;
     return undefined;
   } catch (error) {
     return String(error);

@@ -18,7 +18,7 @@ const runOnce: typeof runBlock = (program, tinman) => {
   return outcome;
 };
 
-/** Where the short run tries an example in Python, if anywhere. */
+/** Blocks with Python, which the short run always includes. */
 const isPython = ({ language, text }: Block): boolean => language === "python" || text.includes("python3");
 
 /** The short run runs every third block of long pages, and only checks the syntax of the others. */

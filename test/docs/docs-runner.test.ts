@@ -97,10 +97,10 @@ describe("the runner of documentation blocks", () => {
     ['<!-- run: prints "OK" -->', "sh", "echo NO", 'it did not print "OK"'],
     ['<!-- run: prints "OK" -->', "sh", "echo OK >&2", 'it did not print "OK"'],
     ["", "js", "process.exitCode = 2;", "it ended with 2 instead of 0"],
-    ["<!-- no-run: -->", "sh", "true", "<!-- no-run: -->: there is no such directive"],
-    ["<!-- run: pritns -->", "sh", "true", "<!-- run: pritns -->: there is no such directive"],
+    ["<!-- no-run: -->", "sh", "true", "<!-- no-run: -->: unknown directive"],
+    ["<!-- run: pritns -->", "sh", "true", "<!-- run: pritns -->: unknown directive"],
     ["", "", "x", "say which language this is"],
-    ["", "cobol", "x", "nobody checks cobol blocks"],
+    ["", "cobol", "x", "no checker for cobol blocks"],
   ] as const)("faults %s %s: %s", async (comments, language, text, fault) => {
     expect((await faultsOf([comments, language, text]))[0]).toBe(fault);
   });

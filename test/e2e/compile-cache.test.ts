@@ -14,7 +14,7 @@ const run = async (program = dist, prompt = "Just reply OK.") => {
   return { code, stdout, stderr };
 };
 const well = { code: 0, stdout: "OK\n", stderr: "" };
-/** What the runs so far have stored in the home. */
+/** The compiled code that the runs so far have stored in the home. */
 const kept = async (): Promise<ReadonlyMap<string, string>> => {
   const names = (await readdir(folder(), { recursive: true })).filter((name) => name.endsWith(".cjs"));
   return new Map(names.map((name) => [name.split("/").slice(1).join("/"), join(folder(), name)]));

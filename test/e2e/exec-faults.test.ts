@@ -126,7 +126,7 @@ describe("pipes", () => {
     expect(await thatStay(word)).toEqual([]);
   });
 
-  test("a full disk behind stdout is reported as a failure", async () => {
+  test("reports stdout on a full disk as a failure", async () => {
     for (const args of [
       "exec 'Just reply OK.'",
       "exec -o json 'Just reply OK.'",

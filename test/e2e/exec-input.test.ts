@@ -17,10 +17,10 @@ describe("the prompt", () => {
   test.each<[string, string[], string | undefined]>([
     ["as an argument", ["Just reply PINEAPPLE."], undefined],
     ["on standard input", [], "Just reply PINEAPPLE.\n"],
-    ["on standard input, asked for with -", ["-"], "Just reply PINEAPPLE."],
+    ["on standard input, requested with -", ["-"], "Just reply PINEAPPLE."],
     ["from a file", ["-f", "prompt.md"], undefined],
-    ["behind --", ["--", "Just reply PINEAPPLE."], undefined],
-    ["behind -- in several words", ["--", "Just", "reply", "PINEAPPLE."], undefined],
+    ["after --", ["--", "Just reply PINEAPPLE."], undefined],
+    ["after -- in several words", ["--", "Just", "reply", "PINEAPPLE."], undefined],
     ["with a byte order mark and CRLF", [], "\ufeffJust reply PINEAPPLE.\r\n"],
   ])("%s", async (_, args, stdin) => {
     const run = await bench.tinman(["exec", ...args], stdin === undefined ? {} : { stdin });
@@ -30,7 +30,7 @@ describe("the prompt", () => {
   test.each<[string, string[]]>([
     ["as an argument", ["Just reply PINEAPPLE.", "-"]],
     ["from a file", ["-f", "prompt.md", "-"]],
-    ["behind --", ["-", "--", "Just", "reply", "PINEAPPLE."]],
+    ["after --", ["-", "--", "Just", "reply", "PINEAPPLE."]],
   ])("%s, with standard input as context", async (_, args) => {
     const run = await bench.tinman(["exec", "-o", "stream-json", ...args], { stdin: "one\ntwo\n" });
     const [, prompt, answer] = lines(run.stdout);
@@ -123,7 +123,7 @@ describe("one clear line and exit code 2", () => {
       /^tinman: Give the prompt as an argument or with --file, not both\.$/,
     ],
     ["a missing file", ["-f", "nope.md"], /^tinman: The prompt file nope\.md does not exist\.$/],
-    ["a folder as file", ["-f", "folder"], /^tinman: The prompt file folder is a folder\.$/],
+    ["a folder instead of a file", ["-f", "folder"], /^tinman: The prompt file folder is a folder\.$/],
     ["an empty file", ["-f", "empty.md"], /^tinman: The prompt is empty\.$/],
     [
       "two arguments",
@@ -156,12 +156,12 @@ describe("one clear line and exit code 2", () => {
     ],
     ["continuing and forking together", ["-s", "a", "--fork", "b", "x"], /cannot be used with/],
     ["a missing folder", ["--cwd", "nowhere", "x"], /^tinman: The folder nowhere does not exist\.$/],
-    ["a file as folder", ["--cwd", "prompt.md", "x"], /^tinman: prompt\.md is not a folder\.$/],
+    ["a file instead of a folder", ["--cwd", "prompt.md", "x"], /^tinman: prompt\.md is not a folder\.$/],
     ["an unknown tool", ["--disabled-tools", "Reed", "x"], /^tinman: Unknown tool "Reed"\. Available: Read, /],
     ["a broken tag", ["--tag", "{oops", "x"], /It is not valid JSON/],
     ["a tag without name", ["--tag", "{}", "x"], /It needs a "name"/],
     ["a limit of zero", ["--max-turns", "0", "x"], /It must be a whole number/],
-    ["a timeout that is none", ["--timeout", "soon", "x"], /It must be a time such as/],
+    ["a malformed timeout", ["--timeout", "soon", "x"], /It must be a time such as/],
     ["an unknown model", ["-m", "ofline", "x"], /^tinman: .*ofline.*offline/],
     ["a missing script", ["-m", "script:nope.yaml", "x"], /nope\.yaml/],
   ])("%s", async (_, args, message, stdin) => {

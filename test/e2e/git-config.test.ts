@@ -65,14 +65,14 @@ const traps: Readonly<Record<string, (program: string) => string>> = {
   "a text conversion": (program) => `git config diff.x.textconv ${program}; echo '* diff=x' > .gitattributes`,
   "settings of the working tree": (program) =>
     `git config extensions.worktreeConfig true; git config -f .git/config.worktree core.fsmonitor ${program}`,
-  "another common folder": (program) =>
+  "a different common folder": (program) =>
     `cp -r .git evil; git config -f evil/config core.fsmonitor ${program}; echo ../evil > .git/commondir`,
   "a file that leads elsewhere": (program) =>
     `mv .git evil; git config -f evil/config core.fsmonitor ${program}; echo 'gitdir: evil' > .git`,
   "a submodule": (program) =>
     `git init -q sub; git -C sub commit -q --allow-empty -m sub; git submodule --quiet add ./sub sub; ` +
     `git submodule absorbgitdirs; git commit -qm sub; git config -f .git/modules/sub/config core.fsmonitor ${program}`,
-  "a repository in it": (program) =>
+  "a repository inside it": (program) =>
     `git init -q sub; git -C sub commit -q --allow-empty -m sub; git add sub 2> /dev/null; git commit -qm sub; ` +
     `git -C sub config core.fsmonitor ${program}`,
   "a folder that is a repository": (program) =>
@@ -81,12 +81,12 @@ const traps: Readonly<Record<string, (program: string) => string>> = {
     `git config core.fsmonitor ${program}; mkdir -p sub/.git; echo 'ref: refs/heads/x' > sub/.git/HEAD`,
 };
 
-/** Where the commands run, if not at the top. */
+/** The folder of the commands, if not the top. */
 const places: Readonly<Record<string, string>> = { "an incomplete one before it": "sub" };
 
-/** What does not run at medium does not run below it; the long run checks that. */
+/** Commands denied at medium are denied below it; the long run checks that. */
 const below = isFullRun ? [[], ["--auto", "low"]] : [];
-/** What does not run at medium does not run in spec mode; the short run shows it with one trap. */
+/** Commands denied at medium are denied in spec mode; the short run shows it with one trap. */
 const planning = (name: string) => (isFullRun || name === "a hook" ? [["--use-spec", "--auto", "high"]] : []);
 /** Checks that each trap works once its command is allowed; the short run tries most traps with git only. */
 async function fallsInto(name: string, cwd: string): Promise<void> {

@@ -51,7 +51,7 @@ describe("a prompt in UTF-16", () => {
     expect([run.code, run.stderr, prompt?.text]).toEqual([0, "", "Just reply OK.\n\n<stdin>\n只有汉字\n</stdin>"]);
   });
 
-  test.each(refusals)("is rejected in any other form: %s", async (name, why) => {
+  test.each(refusals)("is rejected if unmarked or malformed: %s", async (name, why) => {
     const file = await bench.tinman(["exec", "-f", name]);
     const input = await bench.shell(`tinman exec < ${name}`);
     const appended = await bench.tinman(["exec", "--append-system-prompt-file", name, "Just reply OK."]);

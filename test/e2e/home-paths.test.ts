@@ -39,7 +39,7 @@ test("a working directory can be in the own home, but not in another user's", as
   const other = await bench.tinman(["exec", "--cwd=~nobody", "Just reply OK."]);
   expect([other.code, other.stderr]).toEqual([
     2,
-    'tinman: ~nobody begins with "~", and only "~/" is known, as your home. Give the whole path, or "./~nobody" for a file of that name.\n',
+    'tinman: ~nobody begins with "~". Only "~/", your home, is supported. Give the whole path, or "./~nobody" for a file of that name.\n',
   ]);
   const wire = openWire(bench);
   const { result } = await wire.request("droid.initialize_session", { machineId: "m", cwd: "~/notes" });

@@ -58,10 +58,10 @@ afterAll(() => bench.remove());
 const results = (cwd: string, flags: readonly string[], ...calls: readonly ToolCall[]) =>
   toolResults(bench, cwd, flags, calls);
 
-/** What is denied at the highest level is denied below it; the long run checks both. */
+/** Calls denied at the highest level are denied below it; the long run checks both. */
 const levels = isFullRun ? ["low", "high"] : ["high"];
 
-/** Each in a reply of its own, and all in one run per level. */
+/** One reply per call, all in one run per level. */
 const inDotfiles: readonly ToolCall[] = [
   ["Create", { file_path: "../.bashrc", content: "x" }],
   ["Create", { file_path: "bashrc", content: "x" }],
@@ -111,7 +111,7 @@ describe.each(levels)("in the target folder of the dotfiles, approval is needed 
   });
 });
 
-test("work beside them is unaffected", async () => {
+test("work next to them is unaffected", async () => {
   const [notes = "", found = "", made = "", listed = "", vim = "", moved = ""] = await results(
     join(bench.home, "dotfiles"),
     ["--auto", "low"],

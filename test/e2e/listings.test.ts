@@ -141,7 +141,7 @@ test("doctor lists passed variables, and withheld ones with the reason, without 
   expect(json.stdout + text.stdout).not.toMatch(/planted|a-plain-value/);
 });
 
-test("a broken configuration is one clear line and exit 2; doctor names it", async () => {
+test("reports a broken configuration in one line with exit code 2; doctor names it", async () => {
   const broken = await createBench();
   await broken.shell("mkdir -p ~/.tinman && echo 'modle: x' > ~/.tinman/config.yaml");
   const run = await broken.tinman(["exec", "hi"]);

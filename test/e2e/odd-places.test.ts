@@ -75,7 +75,7 @@ describe("folders", () => {
     );
   });
 
-  test("a deleted current folder is one clear line", async () => {
+  test("reports a deleted current folder in one line", async () => {
     const run = await bench.shell(`mkdir gone && cd gone && rmdir ../gone && tinman exec "Just reply OK."`);
     expect([run.code, run.stderr.split("\n").at(-2)]).toEqual([2, "tinman: The current folder does not exist."]);
   });

@@ -49,7 +49,7 @@ describe("text that is not UTF-8", () => {
   const advice = "Convert it first, for example with iconv.";
   test.each([
     ["as an argument", 'tinman exec "$(cat ../latin1.txt)"', `The prompt is not valid UTF-8. ${advice}`],
-    ["behind --", 'tinman exec -- "$(cat ../latin1.txt)"', `The prompt is not valid UTF-8. ${advice}`],
+    ["after --", 'tinman exec -- "$(cat ../latin1.txt)"', `The prompt is not valid UTF-8. ${advice}`],
     [
       "for the system prompt",
       'tinman exec --append-system-prompt "$(cat ../latin1.txt)" hi',

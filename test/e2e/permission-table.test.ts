@@ -6,7 +6,7 @@ import { isFullRun } from "../full-run.ts";
 import type { Bench } from "./tinman.ts";
 import { createBench, lines } from "./tinman.ts";
 
-/** What runs unasked at each level, seen from outside: files, exit code, and every message. */
+/** The calls that run unasked at each level, seen from outside: files, exit code, and every message. */
 
 const levels = {
   default: [],
@@ -143,7 +143,7 @@ const table: readonly Row[] = [
     "deletes HERE/notes.txt, which cannot be undone",
   )({ "work/notes.txt": undefined }),
   execute(
-    "of a program that is not known",
+    "of an unknown program",
     "own-program made.txt",
     "high",
     "unknown-program",

@@ -50,7 +50,7 @@ test("a repository's programs on the PATH do not replace those that a run needs"
   expect(await ran()).toBe("");
 });
 
-test("nor those that inspect the machine, or clean up after a killed run", async () => {
+test("a repository's programs do not replace those that inspect the machine or clean up after a killed run", async () => {
   expect((await bench.tinman(["doctor"], { env })).code).toBe(0);
   expect(await ran()).toBe("");
   const word = madeUp();

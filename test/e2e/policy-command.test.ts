@@ -365,7 +365,7 @@ cases:
     expect(await check(document)).toEqual({ code: 2, stdout: "", stderr: `tinman: ../cases.yaml: ${words}\n` });
   });
 
-  test("an unreadable or malformed file is one line and exit code 2", async () => {
+  test("reports an unreadable or malformed file in one line with exit code 2", async () => {
     const broken = await check("cases: [\n  - {");
     expect([broken.code, broken.stdout]).toEqual([2, ""]);
     expect(broken.stderr).toMatch(/^tinman: \.\.\/cases\.yaml: line \d+, column \d+: [^\n]+\n$/);

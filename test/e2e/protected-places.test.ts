@@ -6,7 +6,7 @@ import { createBench } from "./tinman.ts";
 import type { ToolCall } from "./tool-results.ts";
 import { toolResults } from "./tool-results.ts";
 
-/** A key in the user's home, and an agent that works in that very folder. */
+/** A key in the user's home, and an agent working there. */
 const secret = "PRIVATE-KEY-MATERIAL";
 
 let bench: Bench;
@@ -28,22 +28,25 @@ afterAll(() => bench.remove());
 const results = (cwd: string, flags: readonly string[], ...calls: readonly ToolCall[]) =>
   toolResults(bench, cwd, flags, calls);
 
-test.each([[[]], [["--auto", "low"]], [["--auto", "high"]]])("searches from above exclude it: %j", async (flags) => {
-  const [content = "", paths = "", names = ""] = await results(
-    bench.home,
-    flags,
-    ["Grep", { pattern: secret, output_mode: "content" }],
-    ["Grep", { pattern: secret }],
-    ["Glob", { patterns: ["**/*", ".ssh/*", "**/id_rsa"] }],
-  );
-  expect(content).toBe(`./project/notes.txt:not ${secret}`);
-  expect(paths).toBe("./project/notes.txt");
-  expect(names).not.toContain("id_rsa");
-  expect(names).not.toContain(".tinman");
-});
+test.each([[[]], [["--auto", "low"]], [["--auto", "high"]]])(
+  "searches from a parent folder skip protected files: %j",
+  async (flags) => {
+    const [content = "", paths = "", names = ""] = await results(
+      bench.home,
+      flags,
+      ["Grep", { pattern: secret, output_mode: "content" }],
+      ["Grep", { pattern: secret }],
+      ["Glob", { patterns: ["**/*", ".ssh/*", "**/id_rsa"] }],
+    );
+    expect(content).toBe(`./project/notes.txt:not ${secret}`);
+    expect(paths).toBe("./project/notes.txt");
+    expect(names).not.toContain("id_rsa");
+    expect(names).not.toContain(".tinman");
+  },
+);
 
 describe("even at --auto low, approval is needed", () => {
-  /** Each in a reply of its own, and all in one run. */
+  /** One reply per call, all in one run. */
   const calls: readonly ToolCall[] = [
     ["Read", { file_path: ".ssh/id_rsa" }],
     ["Read", { file_path: "project/link" }],
@@ -83,7 +86,7 @@ describe("even at --auto low, approval is needed", () => {
   });
 });
 
-test("searches in a git folder exclude what starts programs", async () => {
+test("searches in a git folder skip files that can start programs", async () => {
   const project = join(bench.home, "project");
   for (const path of [".git", ".git/modules", ".git/modules/a"]) {
     const found = await results(
@@ -108,7 +111,7 @@ test("the program's own environment cannot be read back", async () => {
   expect(value).toMatch(/protected place/);
 });
 
-test("--skip-permissions-unsafe excludes nothing", async () => {
+test("--skip-permissions-unsafe skips nothing", async () => {
   const [content = ""] = await results(
     bench.home,
     ["--skip-permissions-unsafe"],

@@ -132,7 +132,7 @@ describe("what ends a run", () => {
     ["429", { status: 429, headers: now }, 4, 1, "model_overloaded", /rate limit is exceeded \(429\)/],
     ["500", { status: 500, headers: now }, 4, 1, "model_failed", /failed with status 500/],
     ["503", { status: 503, headers: now }, 4, 1, "model_overloaded", /is overloaded \(503\)/],
-    ["an answer with nothing in it", "empty-answer", 2, 1, "model_empty", /returned an empty reply/],
+    ["an empty answer", "empty-answer", 2, 1, "model_empty", /returned an empty reply/],
   ];
   // All are tried in process, on each wire; here one of each kind, or all.
   const kinds = ["401", "404", "429", "500", "an answer with nothing in it"];

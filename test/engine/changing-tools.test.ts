@@ -189,7 +189,7 @@ describe.each([
     },
   ],
   [
-    "a session's tools, when its client limits them",
+    "a session's tools, limited by its client",
     () => {
       const source = new SessionTools(fixedTools([A, B]), {}, {}, async () => ({}));
       return { source, change: () => source.limit((name) => name === "B"), lists: [["A", "B"], ["B"]] };

@@ -20,13 +20,13 @@ const retry: ModelEvent = {
 
 test.each<[string, readonly ModelEvent[], readonly string[], string]>([
   ["a pair in two pieces", [text(`a${high}`), text(`${low}b`), end], ["a", "😀b"], "a😀b"],
-  ["a pair in two pieces of nothing else", [text(high), text(low), end], ["😀"], "😀"],
+  ["a pair in two pieces that hold nothing else", [text(high), text(low), end], ["😀"], "😀"],
   ["a pair in two thoughts", [thinking(high), thinking(low), text("x"), end], ["😀", "x"], "x"],
-  ["a first half that nothing follows", [text(`a${high}`), end], ["a", "\ufffd"], "a\ufffd"],
+  ["a first half at the end", [text(`a${high}`), end], ["a", "\ufffd"], "a\ufffd"],
   ["a first half before another block", [text(high, "1"), text("b", "2"), end], ["\ufffd", "b"], "\ufffdb"],
-  ["a first half before something else", [text(`${high}`), text("b"), end], ["\ufffdb"], "\ufffdb"],
+  ["a first half before other text", [text(`${high}`), text("b"), end], ["\ufffdb"], "\ufffdb"],
   ["a second half alone", [text(`a${low}b`), end], ["a\ufffdb"], "a\ufffdb"],
-  ["a first half that is tried again", [text(`a${high}`), retry, text("b"), end], ["a", "b"], "ab"],
+  ["a first half before a retry", [text(`a${high}`), retry, text("b"), end], ["a", "b"], "ab"],
 ])("no piece of a reply splits a character: %s", async (_, reply, pieces, whole) => {
   const kit = createKit([reply]);
   const session = await kit.open();

@@ -78,7 +78,7 @@ test("a joining prompt becomes part of the turn whose calls run, after their res
   expect(kit.requests[1]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user"]);
 });
 
-test("a prompt that does not join waits for a turn of its own", async () => {
+test("a prompt that does not join waits for its own turn", async () => {
   const replies = [calls(["Hold", {}]), says("first"), says("second")];
   const { kit, heard } = await whileHeld(replies, (session) => session.prompt(text("two")).outcome);
 

@@ -53,7 +53,7 @@ test("refuses calls too large to show with a message, and the turn continues", a
     ["ok", "File created successfully"],
     [
       "failed",
-      "Error: Not run: the calls of this reply need a permission and are together too large to show. Make fewer or smaller ones.",
+      "Error: Not run: the calls of this reply need permission, and together they are too large to show. Make fewer or smaller calls.",
     ],
   ]);
   await session.close();

@@ -80,7 +80,7 @@ describe("a prompt sent twice under one id", () => {
   });
 });
 
-test("a refused prompt beside one being stored does not block", async () => {
+test("a refused prompt does not block while another is being stored", async () => {
   const { store, hold, letGo } = slowStore();
   const kit = createKit([says("done")], { store });
   const pool = new SessionPool(kit.engine, { clock: kit.clock, idleMs: 1_000 });

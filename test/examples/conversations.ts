@@ -177,7 +177,7 @@ export const conversations: Readonly<Record<string, Conversation>> = {
     }),
 };
 
-/** What follows the opening of a session. */
+/** The messages after the opening of a session. */
 async function opened(
   bench: Bench,
   params: Body,

@@ -112,8 +112,8 @@ describe.each(languages)("the client in $language", ({ file, program }) => {
   });
 
   it.for([
-    ["asks for no token", false],
-    ["asks for a token", true],
+    ["requires no token", false],
+    ["requires a token", true],
   ] as const)("works with a server that %s", async ([, auth], { skip }) => {
     needs(program(), skip);
     const server = await startServer({ auth });

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 
 let path: string | undefined;
 
-/** Where Python is. A version manager's shim would look for its files in a home that is empty in tests. */
+/** The path of Python. A version manager's shim would look for its files in a home that is empty in tests. */
 export function pythonPath(): string {
   path ??= findPython();
   return path;

@@ -15,7 +15,7 @@ const measured: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether this matches the page: the same keys in order, and the same values; `…` stands for any text, alone for
+ * Whether this matches the page: the same keys in order, and the same values; within a text `…` matches any text, alone
  * anything, and as a list's only element for any elements.
  */
 export function resembles(shown: unknown, sent: unknown, key = ""): boolean {

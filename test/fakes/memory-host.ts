@@ -21,15 +21,15 @@ export interface MemoryHostOptions {
   readonly notWritable?: Readonly<Record<string, string>>;
   /** Places that the user's environment names. */
   readonly environment?: Partial<ProtectedPaths>;
-  /** What is said of the repositories around paths; nothing unless given. */
+  /** Protected paths of the repositories around these paths. Default: none. */
   repositories?(paths: readonly string[]): Partial<ProtectedPaths>;
-  /** What is said of the repository around a folder; harmless unless given. */
+  /** Whether the repository around a folder runs programs. Default: false. */
   runsPrograms?(cwd: string): boolean;
-  /** Address -> what its server answers, or the words of a failure; others are refused. An answer without status is 200, HTML. */
+  /** Address -> its server's page, or a failure. Others are refused. Default: status 200, HTML. */
   readonly pages?: Readonly<Record<string, MemoryPage | Error>>;
-  /** Whether commands can be contained; not unless given. */
+  /** Whether commands can be contained. Default: they cannot. */
   readonly sandbox?: SandboxStatus;
-  /** How a command ends; what is left out is an exit with 0 and no output. */
+  /** How a command ends. Default: exit code 0 and no output. */
   onCommand?(command: string, spec: CommandSpec): Partial<CommandResult> | Promise<Partial<CommandResult>>;
 }
 
@@ -38,15 +38,15 @@ export interface MemoryPage extends Partial<Omit<WebPage, "body">> {
 }
 
 export interface MemoryHost extends Host {
-  /** Writes as somebody else would: the version changes. */
+  /** Writes like another program: the version changes. */
   put(path: string, content: Content): void;
   link(path: string, target: string): void;
   text(path: string): string | undefined;
-  /** What `processes` was asked to run and to start. */
+  /** The commands that `processes` ran or started. */
   readonly commands: CommandSpec[];
   /** The sessions whose sandbox was ended. */
   readonly endedSandboxes: string[];
-  /** What `web` was asked for. */
+  /** The requests to `web`. */
   readonly fetched: { readonly url: string; readonly maxBytes: number; readonly accept: string }[];
   readonly backgrounds: Parameters<Host["processes"]["startBackground"]>[0][];
 }
@@ -78,7 +78,7 @@ export function createMemoryHost(
     add(path, { kind: "file", bytes, version: counter });
   }
 
-  /** Resolves every link on the way, also one that leads nowhere. */
+  /** Resolves every link on the way, even a dangling one. */
   function follow(path: string, hops = 0): string {
     if (hops > 40) throw nodeError("ELOOP", "too many symbolic links encountered", path);
     let done = "/";
@@ -182,7 +182,7 @@ export function createMemoryHost(
     },
   };
 
-  /** Paths lead where the links say and a program's file is its name; nothing else is ever found. */
+  /** Resolves links in paths, and a program to its name. Finds nothing else. */
   function answer({ what, path }: Lookup): readonly string[] | undefined {
     if (what === "signatures") return [];
     if (what === "git") return options.runsPrograms?.(path) === true ? undefined : [];
@@ -192,7 +192,7 @@ export function createMemoryHost(
   }
 
   const nothing: ProtectedPaths = { closed: [], kept: [], programs: [], links: [] };
-  /** Only whole places are followed, and of a way only where it leads. */
+  /** Follows only whole places, and reports only where a path leads. */
   const guards: Host["guards"] = {
     leadTo: async ({ closed, kept, programs }) => {
       const elsewhere = (places: readonly string[]) =>

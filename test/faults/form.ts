@@ -38,7 +38,7 @@ export function preloaded(name: string, more: Readonly<Record<string, string>>):
   return { NODE_OPTIONS: `--require ${JSON.stringify(file)}`, ...more };
 }
 
-/** Where a bench's program keeps its sessions. */
+/** The folder in which a bench's program keeps its sessions. */
 export function ownHome(bench: Bench): string {
   return join(bench.home, ".tinman");
 }

@@ -50,7 +50,7 @@ function scenario(marks: string): readonly object[] {
   ];
 }
 
-/** Settings and titles in order of their requests: what is found must not be older than what was reported. */
+/** Settings and titles in order of their requests: the stored ones must not be older than the reported ones. */
 const levels = ["off", "low", "medium", "high"];
 const titles = ["one", "Named", "Named again"];
 
@@ -121,7 +121,7 @@ async function killed(moment: Moment, marks: string, goesOn: boolean): Promise<{
   const killing = killAt(moment, join(bench.cwd, marks), () => wire.kill("SIGKILL"));
   const wire = openWire(bench, { protocolVersion, env: { ...killing.env, TMPDIR: bench.root } });
   wire.subscribe(() => killing.line());
-  // What it waits for cannot come once the program is killed.
+  // The awaited message cannot come once the program is killed.
   await converse(wire, model, goesOn).catch(() => undefined);
   return { wire, killing };
 }

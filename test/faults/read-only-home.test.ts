@@ -81,7 +81,7 @@ async function keepsItsSession(home: Bench, words: string): Promise<void> {
   expect([doctor.code, doctor.stdout]).toEqual([1, expect.stringMatching(/^failed +home /m)]);
 }
 
-test.each(["", "/home"])("a home that is a file%s is one clear line", async (below) => {
+test.each(["", "/home"])("reports a home that is a file%s in one line", async (below) => {
   const file = await bench.file("file", "");
   const home = startedBy(bench, ["env"], { TINMAN_HOME: `${file}${below}` });
   await refusesToWrite(home, "(ENOTDIR|EEXIST|not a folder)");

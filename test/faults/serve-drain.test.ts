@@ -82,7 +82,7 @@ test("a running turn ends within the limit, and is reported; nothing new begins"
   expect(leaksIn([...client.frames, ...other.frames], bench.root)).toEqual([]);
 });
 
-test("a longer turn is interrupted and reported so; the next server answers what waits behind it", async () => {
+test("a longer turn is interrupted and reported so; the next server answers the messages that waited", async () => {
   const { program, home, again } = await serving("0.3s");
   const { client, sessionId } = await begin(program);
   const send = (message: string) => client.request("sendUserMessage", { sessionId, message });

@@ -141,7 +141,7 @@ async function findings(program: Program, victim: Victim, home: string, random: 
   const wrong: string[] = acknowledged.filter((id) => !before.accepted.includes(id)).map((id) => `${id} is lost`);
   if (String(result.waiting) !== String(before.waiting))
     wrong.push(`waiting: ${result.waiting}, not ${before.waiting}`);
-  if (result.running !== false) wrong.push("something runs that nobody began");
+  if (result.running !== false) wrong.push("an unknown turn is running");
   for (const { ends } of wasOpen) {
     // The end may have been stored, and the server killed before sending it.
     if (ends.length !== 1 || !["interrupted", "completed"].includes(ends[0] ?? "")) wrong.push(`an end: ${ends}`);
@@ -155,7 +155,7 @@ async function findings(program: Program, victim: Victim, home: string, random: 
   const last = [...logged.answers.values()].at(-1);
   if (last?.text !== "Here again." || String(last.ends) !== "completed") wrong.push(`it went on with ${last?.text}`);
   if (!logged.isDense || logged.waiting.length > 0) wrong.push("the log has gaps, or something still waits");
-  wrong.push(...same(follower, logged).map((words) => `who goes on: ${words}`));
+  wrong.push(...same(follower, logged).map((words) => `continuing client: ${words}`));
 
   const fresh = new Follower();
   const all = await resumed(program, sessionId, fresh);

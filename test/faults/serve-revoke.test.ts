@@ -96,7 +96,7 @@ describeDisk("revoking a user", () => {
     const admin = await next.connect({ token: root.token });
     for (const sessionId of sessions.slice(fault === "lost log" ? 1 : 0, 2)) {
       const resumed = (await admin.request("resumeSession", { sessionId })).result;
-      if (resumed?.running !== false) found.push(`${sessionId} goes on after a restart: ${JSON.stringify(resumed)}`);
+      if (resumed?.running !== false) found.push(`${sessionId} continues after a restart: ${JSON.stringify(resumed)}`);
       if (JSON.stringify(resumed?.waiting) !== "[]") found.push(`${sessionId} still waits: ${JSON.stringify(resumed)}`);
     }
     next.kill("SIGTERM");

@@ -38,7 +38,7 @@ function onDisk(): string {
   return names.map((name) => readFileSync(join(sessions, name), "utf8")).join("");
 }
 
-/** What the log must contain by the time of a line. */
+/** Records that the log must contain by the time of a line. */
 function wordsOf(message: Received, sent: Wire["sent"]): readonly string[] {
   const [notice] = noticesIn([message]);
   if (notice?.type === "create_message") return [(notice.message as { id: string }).id];

@@ -32,7 +32,7 @@ async function startServer(env: Readonly<Record<string, string>>): Promise<strin
   return isWell ? undefined : JSON.stringify({ received, end });
 }
 
-/** What our other programs may leave in a home. */
+/** Files that our other programs may leave in a home. */
 function leftovers(home: string): readonly string[] {
   const names = readdirSync(home, { recursive: true, encoding: "utf8" });
   return names.filter((name) => name.startsWith("locks/") || /cache\/.*\.\d+(-\w+)?$/.test(name));

@@ -5,7 +5,7 @@ import { createJsonlStore } from "../../src/store/jsonl-store.ts";
 import type { Wire } from "../fakes/rpc/wire.ts";
 import { noticesIn } from "../fakes/rpc/wire.ts";
 
-/** What a program had reported before a fault, none of which may be lost. Texts by their ids. */
+/** Everything that a program had reported before a fault, none of which may be lost. Texts by their ids. */
 export interface Told {
   readonly messages: ReadonlyMap<string, string>;
   readonly results: ReadonlyMap<string, string>;
@@ -15,7 +15,7 @@ export interface Told {
   readonly prompts: readonly string[];
 }
 
-/** What a client received over a connection. */
+/** Messages that a client received over a connection. */
 export function toldOver({ received, sent }: Wire): Told {
   const notices = noticesIn(received);
   const of = (type: string) => notices.filter((notice) => notice.type === type);
@@ -62,7 +62,7 @@ export interface Verdict {
 
 export const nothingWrong: Verdict = { lost: [], duplicates: [], wrong: [] };
 
-/** Compares what was reported with what is stored, and `ran` with what may have run. */
+/** Compares the reported state with the stored one, and `ran` with the commands that may have run. */
 export function verdictOf(told: Told, kept: Kept, ran: string): Verdict {
   const results = kept.messages.flatMap((message) => (message.role === "tool" ? message.content : []));
   const calls = kept.messages.flatMap((message) => (message.role === "assistant" ? callsOf(message) : []));

@@ -81,7 +81,7 @@ test("/ws: revoking a user reaches their turn while another session's log cannot
   await Promise.all([client.close(), admin.close(), pool.close()]);
 });
 
-test("/ws: a fault in one session closes its clients, who can read on; others are unaffected", async () => {
+test("/ws: a fault in one session disconnects its clients, who can resume; others are unaffected", async () => {
   const { server, pool, log, connect: connectTo } = serveInteractive([says("boom"), says("fine"), says("again")]);
   const [near, far] = createLinkedPair();
   const closes: unknown[] = [];
@@ -128,7 +128,7 @@ const shared = (replies: readonly FakeReply[]) => {
 
 test.each([
   ["on its own", own],
-  ["shared, as /rpc has it", shared],
+  ["shared, as on /rpc", shared],
 ])("stream-jsonrpc %s: a fault ends the connection and releases the session", async (_, setUp) => {
   const { kit, pool, shared: options } = setUp([says("boom")]);
   const [here, there] = createLinkedPair();

@@ -34,9 +34,9 @@ describe("exit codes", () => {
     ["a limit", { reason: "limit", failure: { code: "limit_turns", message: "2 calls" } }, 3],
     ["a timeout", { reason: "limit", failure: { code: "timeout", message: "2 s" } }, 3],
     ["a full window", { reason: "context_full", failure: { code: "context_full", message: "window" } }, 3],
-    ["a cut answer", { reason: "length", failure: { code: "output_limit", message: "cut" } }, 3],
+    ["a truncated answer", { reason: "length", failure: { code: "output_limit", message: "cut" } }, 3],
     ["a denial", { reason: "denied", failure: { code: "denied", message: "no" }, denials: [denial] }, 5],
-    ["a denial the model went on after", { denials: [denial] }, 5],
+    ["a denial that the model recovered from", { denials: [denial] }, 5],
     ["a no", { reason: "cancelled" }, 5],
     ["an interrupt", { reason: "interrupted", failure: { code: "interrupted", message: "stopped" } }, 130],
     [

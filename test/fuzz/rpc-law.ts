@@ -75,7 +75,7 @@ export function faultOf({ id, error }: Received): string | undefined {
   if (typeof id !== "string") return `${code} without an id`;
   if ([-32601, -32602, -32004].includes(code)) return undefined;
   if (code !== -32603) return `the code ${code}`;
-  // Unforeseen failures have no code of their own.
+  // Unforeseen failures have no specific code.
   const isKnown =
     message.startsWith("No active session") || (typeof data.code === "string" && data.code !== "internal");
   return isKnown ? undefined : `an unforeseen failure: ${message}`;

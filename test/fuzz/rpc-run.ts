@@ -26,7 +26,7 @@ export interface Told {
   readonly resident: readonly number[];
   /** The live memory in bytes, every second. */
   readonly live: readonly number[];
-  /** Open files, likewise. */
+  /** Open files, at the same intervals. */
   readonly open: readonly number[];
   readonly code: number | null;
   readonly stderr: string;
@@ -42,7 +42,7 @@ const probe = fileURLToPath(new URL("preload/live-memory.cjs", import.meta.url))
 const envelope = { jsonrpc: "2.0", factoryApiVersion: "1.0.0" };
 
 /**
- * Sends mutated lines, with a request of its own at intervals. Rejects, naming seed and lines, as soon as a line has no
+ * Sends mutated lines, with its own request at intervals. Rejects, naming seed and lines, as soon as a line has no
  * response or one too many, or one violates the protocol.
  */
 export async function fuzzProgram(bench: Bench, options: RunOptions): Promise<Told> {

@@ -26,9 +26,9 @@ const tools = [
 ];
 
 test.concurrent.each([
-  ["that only speaks", words, true, 0],
+  ["that only replies with text", words, true, 0],
   ["that calls tools", tools, true, 1],
-  ["that only speaks, in the early dialect", words, false, 2],
+  ["that only replies with text, in the early dialect", words, false, 2],
   ["that calls tools, in the early dialect", tools, false, 3],
 ])(
   `${lines} mutated lines are each answered once, with a model %s`,

@@ -41,7 +41,7 @@ async function contents(folder: string): Promise<Record<string, string>> {
 
 function refusal(path: string, use: "read" | "written" | "removed"): object {
   return {
-    message: `${path} leads to another place since it was allowed. Nothing was ${use}.`,
+    message: `${path} now leads elsewhere than when it was allowed. Nothing was ${use}.`,
     code: "ESTALE",
   };
 }

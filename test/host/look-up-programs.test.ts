@@ -54,7 +54,7 @@ describe("git credentials", () => {
     expect(await ask("credentials", ws)).toBeUndefined();
   });
 
-  test("are looked for in repositories below, and not told where there are too many folders", async () => {
+  test("are searched for in repositories below, and unknown if there are too many folders", async () => {
     const { ws } = await tree(["a/b/c/.git/HEAD", "a/d/", "e/"]);
     const config = join(ws, "a/b/c/.git/config");
     await writeFile(config, '[remote "origin"]\n\turl = https://token@example.com/a.git\n');

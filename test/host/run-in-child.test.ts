@@ -48,14 +48,14 @@ describe("when our process is killed", () => {
   const trees: Readonly<Record<string, (nap: string) => string>> = {
     "in the foreground": (nap) => `echo $$; sleep ${nap}; sleep ${nap}`,
     "in the background": (nap) => `echo $$; sleep ${nap} & sleep ${nap} & wait`,
-    "deaf to SIGTERM and SIGHUP": (nap) => `trap "" TERM HUP; echo $$; sleep ${nap}; sleep ${nap}; sleep ${nap}`,
+    "ignoring SIGTERM and SIGHUP": (nap) => `trap "" TERM HUP; echo $$; sleep ${nap}; sleep ${nap}; sleep ${nap}`,
     "in other sessions": (nap) =>
       `echo $$; setsid sleep ${nap} & (setsid bash -c 'sleep ${nap} & sleep ${nap}' &) ; wait; sleep ${nap}`,
     // Only the last lines are reported, so each of them names the group.
-    "that write without end": (nap) => `trap "" PIPE; sleep ${nap} & while :; do echo $$ 2>/dev/null; sleep 0.01; done`,
+    "that write endlessly": (nap) => `trap "" PIPE; sleep ${nap} & while :; do echo $$ 2>/dev/null; sleep 0.01; done`,
   };
 
-  test.each(Object.entries(trees))("its command's processes %s end, too", async (_, make) => {
+  test.each(Object.entries(trees))("its command's processes %s also end", async (_, make) => {
     const nap = longNap();
     const child = startChild(make(nap), await tempFolder());
     expect(await eventually(() => child.lines.length > 1 && processesWith(nap).length > 0)).toBe(true);

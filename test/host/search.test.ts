@@ -162,10 +162,8 @@ describe.each([
       /^(regex parse error: unclosed group|.*Unterminated group)$/,
     );
     await expect(grep("x", folder, { fileType: "nonsense" })).rejects.toThrow("unrecognized file type: nonsense");
-    await expect(grep("x", folder, { globs: ["[a"] })).rejects.toThrow(
-      'The pattern [a is wrong: its "[" is not closed.',
-    );
-    await expect(glob(folder, ["{a,b"])).rejects.toThrow('The pattern {a,b is wrong: its "{" is not closed.');
+    await expect(grep("x", folder, { globs: ["[a"] })).rejects.toThrow('Invalid pattern [a: its "[" is not closed.');
+    await expect(glob(folder, ["{a,b"])).rejects.toThrow('Invalid pattern {a,b: its "{" is not closed.');
     await expect(grep("x", join(folder, "missing"))).rejects.toThrow("ENOENT");
   });
 

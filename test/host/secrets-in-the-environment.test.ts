@@ -4,7 +4,7 @@ import { createProcesses } from "../../src/host/processes/processes.ts";
 import { everydayVariables, secretVariables } from "./environment-variables.ts";
 import { tempFolder } from "./support.ts";
 
-/** What a command finds in its environment, beside what Tinman sets. */
+/** A command's environment, without the variables that Tinman sets. */
 async function seenBy(user: ReadonlyMap<string, string>, pass: readonly string[] = []): Promise<Map<string, string>> {
   const folder = await tempFolder();
   const environment = { PATH: process.env.PATH, ...Object.fromEntries(user) };

@@ -63,7 +63,7 @@ export async function eventually(holds: () => boolean): Promise<boolean> {
   return false;
 }
 
-/** Runs a command with this process's environment, by default in a folder of its own. */
+/** Runs a command with this process's environment, by default in a new folder. */
 export async function runCommand(
   command: string,
   changes: Partial<CommandSpec> & { readonly signal?: AbortSignal } = {},

@@ -57,7 +57,7 @@ describe("an existing file", () => {
     expect([await readdir(folder), await readdir(unfinishedDir)]).toEqual([["file", "second-name"], []]);
   });
 
-  test("has another version after every write, however fast", async () => {
+  test("gets a new version on every write, however fast", async () => {
     const { file, unfinishedDir } = await place();
     const files = createFiles({ unfinishedDir });
     const versions = new Set<string>();
@@ -77,7 +77,7 @@ describe("an existing file", () => {
     expect([await readFile(file, "utf8"), (await stat(file)).mode & 0o777]).toEqual(["old text", 0o444]);
   });
 
-  test("is rejected for a user without write permission, but only its own permission counts", async () => {
+  test("is rejected without write permission on the file itself; the folder's permissions do not matter", async () => {
     const base = await tempFolder();
     await chmod(base, 0o755);
     await mkdir(join(base, "sealed"), { mode: 0o777 });
@@ -85,7 +85,7 @@ describe("an existing file", () => {
     await writeFile(join(base, "theirs"), "old");
     await writeFile(join(base, "open"), "old");
     await chmod(join(base, "open"), 0o666);
-    // Without root, other users' files cannot be created, and own ones are read-only only by mode.
+    // Without root we cannot create another user's file, so a read-only mode takes its place.
     if (!isRoot) await chmod(join(base, "theirs"), 0o400);
     const program = await bundleForChild(join(import.meta.dirname, "unprivileged-child.ts"), await tempFolder());
     const { stdout } = await promisify(execFile)(process.execPath, [program, base]);
@@ -103,7 +103,7 @@ describe("an existing file", () => {
     expect([await readFile(join(base, "open"), "utf8"), open.uid]).toEqual(["new", process.getuid?.()]);
   });
 
-  test("can be a mount of its own, as in containers", async ({ skip }) => {
+  test("can be a mount point, as in containers", async ({ skip }) => {
     const { folder, file, unfinishedDir } = await place();
     const mounted = join(folder, "mounted");
     await writeFile(mounted, "");
@@ -118,8 +118,8 @@ describe("an existing file", () => {
   });
 });
 
-describe("stores the whole new text until it is in place", () => {
-  test("if the process is killed in the middle, and it can be found", async () => {
+describe("a recovery copy of the new text", () => {
+  test("survives a kill in the middle of a write, and is listed", async () => {
     const { folder, file, unfinishedDir } = await place();
     const program = await bundleForChild(join(import.meta.dirname, "killed-child.ts"), await tempFolder());
     const run = promisify(execFile)(process.execPath, [program, file, unfinishedDir, "new text, and more of it"]);
@@ -131,7 +131,7 @@ describe("stores the whole new text until it is in place", () => {
     expect((await stat(left?.copy ?? "")).mode & 0o777).toBe(0o600);
   });
 
-  test("and a full disk leaves the file unchanged", async ({ skip }) => {
+  test("is removed if the disk is full, and the file is unchanged", async ({ skip }) => {
     const { file, folder, unfinishedDir } = await place();
     const small = join(folder, "small");
     await mkdir(small);
@@ -152,7 +152,7 @@ describe("stores the whole new text until it is in place", () => {
     expect([await readFile(file, "utf8"), await unfinishedWrites(join(small, "unfinished"))]).toEqual(["old text", []]);
   });
 
-  test("and parallel writers of one process leave one of their texts", async () => {
+  test("is removed after parallel writes, which leave one of their texts", async () => {
     const { file, unfinishedDir } = await place();
     const files = createFiles({ unfinishedDir });
     const texts = Array.from({ length: 20 }, (_, index) => `${index}\n`.repeat(1_000 * (1 + (index % 7))));
@@ -174,7 +174,7 @@ describe("after an abort, nothing is written", () => {
     expect([await readFile(file, "utf8"), await readdir(folder)]).toEqual(["old text", ["file"]]);
   });
 
-  test("even if it comes while the text is being stored elsewhere", async () => {
+  test("even if it comes while the recovery copy is being written", async () => {
     const { folder, file, unfinishedDir } = await place();
     const files = createFiles({ unfinishedDir });
     const stop = new AbortController();
@@ -210,7 +210,7 @@ describe("moving", () => {
     const end = (from: string, to: string) => files.move(from, to).catch((error: Error) => error.message);
     expect([await end(file, other), await end(other, join(folder, "x")), await end(folder, `${folder}-2`)]).toEqual([
       `EEXIST: file already exists, rename '${other}'`,
-      `${other} leads to another place since it was allowed. Nothing was moved.`,
+      `${other} now leads elsewhere than when it was allowed. Nothing was moved.`,
       `EISDIR: illegal operation on a directory, move '${folder}'`,
     ]);
     expect(await readdir(folder)).toEqual(["file", "other"]);

@@ -97,7 +97,7 @@ describe("retries", () => {
     expect(clock.pauses.filter((ms) => ms !== 50_000)).toEqual([500, 1_000, 2_000]);
   });
 
-  test("a server that asks for no pause not without end", async () => {
+  test("a server that asks for no pause, but not endlessly", async () => {
     const model = attempts(...Array.from({ length: 20 }, () => [{ ...busy, retryAfterMs: 0 }]));
     await collect(withRetries(model, instantClock()), request);
     expect(model.calls()).toBe(11);

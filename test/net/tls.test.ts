@@ -29,7 +29,7 @@ describe("a trusted certificate", () => {
   test.each([
     ["caFile", {}, { caFile: authority }],
     ["SSL_CERT_FILE", { SSL_CERT_FILE: authority }, {}],
-    ["NODE_EXTRA_CA_CERTS beside a caFile", { NODE_EXTRA_CA_CERTS: authority }, { caFile: fixture("self-signed.pem") }],
+    ["NODE_EXTRA_CA_CERTS with a caFile", { NODE_EXTRA_CA_CERTS: authority }, { caFile: fixture("self-signed.pem") }],
     ["both", { SSL_CERT_FILE: authority }, { caFile: fixture("self-signed.pem") }],
   ])("is accepted: %s", async (_how, env, options) => {
     const { port } = await saysHello("server.pem");

@@ -302,14 +302,14 @@ describe("commands that must never run unasked", () => {
   );
 
   test.each(["git diff ~ src", "cd ~ && git diff . code/ws/src", "git diff ../.. src", "git diff / src"])(
-    "%s compares whole folders, a protected place among them",
+    "%s compares whole folders, including a protected place",
     async (command) => {
       expect(await verdict(command, at("low"))).toMatch(/^deny protected-place$/);
     },
   );
 
   test.each(["diff -N e ~", "diff .npmrc ~", "diff config .git", "diff d .git"])(
-    "%s shows what lies in the folder, a protected place among it",
+    "%s shows the folder's content, including a protected place",
     async (command) => {
       expect(await verdict(command, at("low"))).toMatch(/^deny protected-place$/);
     },

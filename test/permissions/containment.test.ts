@@ -13,7 +13,7 @@ const sandbox = {
 } as const;
 const withServers = { ...sandbox, hasServers: true };
 
-/** The class, where it runs, and what the walls leave open. */
+/** The class, in or outside the sandbox, and the walls. */
 async function shown(command: string, more: Partial<DecisionContext> = {}): Promise<string> {
   const { class: accessClass, walls } = await decisionOn(command, { sandbox, ...more });
   return [accessClass, ...(walls === undefined ? ["outside"] : openings(walls))].join(", ");

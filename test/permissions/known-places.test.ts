@@ -199,7 +199,7 @@ describe("places known by name", () => {
     ".git-completion.bash .git-prompt.sh .liquidpromptrc .antigenrc .dircolors .dir_colors .starship.toml .my-theme.zsh .xinitrc"
   ).split(" ");
 
-  test("the homes of others have the same places", () => {
+  test("other users' homes have the same places", () => {
     for (const home of ["/home/bob", "/root", "/Users/ann", "/home/*"]) {
       const names = [".ssh/id_rsa", ".aws/credentials", ".netrc", ".bash_history", ".claude/settings.json", ".bashrc"];
       for (const name of names) expect([name, reading(`${home}/${name}`)]).toEqual([name, closed]);
@@ -219,7 +219,7 @@ describe("places known by name", () => {
     expect(reading("/home/u/.config/htop/htoprc")).toBe("allow read-outside");
   });
 
-  test("a workspace in the home of another is usable, also one that is named like a home", () => {
+  test("a workspace in another user's home is usable, even if it is named like a home", () => {
     const cwd = "/home/app";
     for (const name of [".env", ".npmrc", ".claude/settings.json", "bin/a"])
       expect([reading(`${cwd}/${name}`, { cwd }), writing(`${cwd}/${name}`, { cwd })]).toEqual([

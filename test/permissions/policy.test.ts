@@ -86,7 +86,7 @@ describe("the table", async () => {
     ],
     ["a background command", [await command("ls", { background: true })], ["medium", "medium", undefined, undefined]],
     [
-      "a command claimed high beside a fetch",
+      "a command claimed high next to a fetch",
       [await command("touch a", { claimed: "high" }), { type: "fetch", url: "https://a.example/" }],
       ["medium", "medium", undefined, undefined],
     ],
@@ -96,7 +96,7 @@ describe("the table", async () => {
       [undefined, undefined, undefined, undefined],
     ],
     [
-      "a protected place beside a command",
+      "a protected place next to a command",
       [await command("make"), { type: "read", path: "/home/u/.ssh/id_rsa" }],
       [undefined, undefined, undefined, undefined],
     ],

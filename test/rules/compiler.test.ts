@@ -69,14 +69,14 @@ describe("no promise goes without a handler", () => {
     expect([...files.keys()].map((path) => found.has(path))).toEqual(plantedWork.map(([, isFault]) => isFault));
   });
 
-  it("holds for all of src, but where a contract says that the promise never rejects", () => {
+  it("holds for all of src, except where a contract says that the promise never rejects", () => {
     const faults = unhandledPromises(programOf(), (path) => path.startsWith("src/"));
     const shown = faults.map((fault) => fault.replace(/:\d+/, ""));
     expect([...new Set(shown)].sort()).toEqual(Object.keys(neverReject).sort());
   }, 120_000);
 });
 
-/** Additions that somebody forgets to decide about, each by its name and the line in front of it. */
+/** Additions that no file handles yet: by name, the line before each, and its text. */
 const planted = {
   "durable.planted": ["src/engine/event.ts", "export type DurableBody =", '| { readonly type: "durable.planted" }'],
   "live.planted": ["src/engine/event.ts", "export type LiveBody =", '| { readonly type: "live.planted" }'],
@@ -95,7 +95,7 @@ type Planted = keyof typeof planted;
 
 const event: readonly Planted[] = ["durable.planted", "live.planted"];
 
-/** Who has to decide about what. */
+/** The files that must decide about these additions. */
 const decides: Readonly<Record<string, readonly Planted[]>> = {
   "src/engine/event.ts": event,
   "src/engine/log/history.ts": ["durable.planted"],

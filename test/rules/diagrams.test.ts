@@ -15,16 +15,16 @@ const graph = importGraph(texts);
 
 describe("the diagram of the rooms", () => {
   it.each([
-    ["all as it is", "start  main.ts ─▶ top\n\n       top ─▶ low\nbase   low, text", []],
+    ["nothing changed", "start  main.ts ─▶ top\n\n       top ─▶ low\nbase   low, text", []],
     ["one file of a room", "start  main.ts ─▶ top\n       top ─▶ low/b.ts\nbase   low, text", []],
-    ["a room that is gone", "start  main.ts ─▶ top\n       top ─▶ low\nbase   low, text, old", ["old does not exist"]],
-    ["a room too few", "start  main.ts ─▶ top\n       top ─▶ low\nbase   low", ["text is missing"]],
+    ["a removed room", "start  main.ts ─▶ top\n       top ─▶ low\nbase   low, text, old", ["old does not exist"]],
+    ["a missing room", "start  main.ts ─▶ top\n       top ─▶ low\nbase   low", ["text is missing"]],
     [
-      "an arrow too many",
+      "an extra arrow",
       "start  main.ts ─▶ top, low\n       top ─▶ low\nbase   low, text",
       ["main.ts ─▶ low is drawn, not imported"],
     ],
-    ["an arrow too few", "start  main.ts ─▶ top\n       top\nbase   low, text", ["top ─▶ low is imported, not drawn"]],
+    ["a missing arrow", "start  main.ts ─▶ top\n       top\nbase   low, text", ["top ─▶ low is imported, not drawn"]],
     [
       "an arrow that points up",
       "base   low, text\n       top ─▶ low\n       main.ts ─▶ top",
@@ -43,8 +43,8 @@ describe("the diagram of the rooms", () => {
 
 describe("the diagram of a turn", () => {
   it.each([
-    ["all as it is", "main.ts\n└─ top/a.ts  turn.started\n   └─ low/b.ts", []],
-    ["a file that is gone", "main.ts\n└─ top/old.ts", ["src/top/old.ts does not exist"]],
+    ["nothing changed", "main.ts\n└─ top/a.ts  turn.started\n   └─ low/b.ts", []],
+    ["a removed file", "main.ts\n└─ top/old.ts", ["src/top/old.ts does not exist"]],
     ["a file that its parent does not import", "main.ts\n└─ low/b.ts", ["src/main.ts does not import src/low/b.ts"]],
     ["an event that the file does not name", "top/a.ts  turn.ended", ["src/top/a.ts does not name turn.ended"]],
   ])("with %s", (_, diagram, faults) => {

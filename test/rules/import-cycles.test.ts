@@ -10,7 +10,7 @@ describe("import cycles", () => {
     ["types", 'import type { B } from "./b.ts";'],
     ["a type among values", 'import { type B } from "./b.ts";'],
     ["a type where it is used", 'let b: import("./b.ts").B;'],
-    ["a module that is loaded later", 'const load = () => import("./b.ts");'],
+    ["a lazily loaded module", 'const load = () => import("./b.ts");'],
     ["a re-export", 'export { b } from "./b.ts";'],
     ["an effect", 'import "./b.ts";'],
   ])("are found by imports of %s", (_, text) => {

@@ -25,16 +25,12 @@ const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
 
 describe("a response", () => {
   it.each<readonly [string, object, unknown]>([
-    [
-      "with fields that nobody knows, a method among them",
-      { type: "response", method: "droid.x", result: { a: 1 } },
-      { a: 1 },
-    ],
+    ["with unknown fields, including a method", { type: "response", method: "droid.x", result: { a: 1 } }, { a: 1 }],
     ["without a type", { result: { a: 1 } }, { a: 1 }],
-    ["with null beside it", { type: "response", result: { a: 1 }, error: null }, { a: 1 }],
-    ["that is nothing", { type: "response", result: null }, {}],
-    ["that is an error of one word", { type: "response", error: "broken" }, { code: 0, message: "x: broken" }],
-    ["that is an error without words", { type: "response", error: {} }, { code: 0, message: "x: unknown error" }],
+    ["with a null error", { type: "response", result: { a: 1 }, error: null }, { a: 1 }],
+    ["that is empty", { type: "response", result: null }, {}],
+    ["that is an error as a string", { type: "response", error: "broken" }, { code: 0, message: "x: broken" }],
+    ["that is an error without a message", { type: "response", error: {} }, { code: 0, message: "x: unknown error" }],
   ])("%s", async (_, fields, expected) => {
     const { backend, session } = await open();
     const call = session.call("x").catch(({ code, message }: RequestError) => ({ code, message }));
@@ -94,7 +90,7 @@ describe("a response", () => {
     await session.close();
   });
 
-  it("that is no longer awaited leaves the next request its own", async () => {
+  it("that is no longer awaited does not answer the next request", async () => {
     const { backend, session } = await open();
     const controller = new AbortController();
     const [first, waiting] = ["a", "b"].map((method) => session.call(method, {}, { signal: controller.signal }));

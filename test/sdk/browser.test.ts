@@ -230,8 +230,8 @@ describe("in a browser", () => {
   });
 
   test.each([
-    ["nobody listens", "ws://127.0.0.1:", "ERR_CONNECTION_REFUSED"],
-    ["the page may not go", "ws://localhost:", "Content Security Policy"],
+    ["nothing listens", "ws://127.0.0.1:", "ERR_CONNECTION_REFUSED"],
+    ["the page must not connect", "ws://localhost:", "Content Security Policy"],
   ])("opening fails where %s, and only the browser says why", async (_where, origin, why) => {
     const nobody = await bridgeWebSockets(bench);
     await nobody.close();

@@ -63,7 +63,7 @@ test.each([
   expect(await failureOf(() => sdk.createSession(null))).toBe(
     "TypeError: The options of createSession must be an object.",
   );
-  // @ts-expect-error likewise
+  // @ts-expect-error no options
   expect(await failureOf(() => sdk.query("x", "y"))).toBe("TypeError: The options of query must be an object.");
 });
 

@@ -115,7 +115,7 @@ describe("a caller that iterates twice", () => {
 });
 
 describe("a caller that never iterates", () => {
-  it("has the turn run to its end, and the next one, too", async () => {
+  it("lets the turn and the next one run to their ends", async () => {
     let seen = 0;
     const { backend, session } = await open({ onEvent: (event) => (seen += numberOf(event).length) });
     session.stream("go", { id: "t" });

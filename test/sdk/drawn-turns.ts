@@ -160,7 +160,7 @@ export interface SeenTurn {
   readonly result: Omit<TurnResult, "usage">;
 }
 
-/** What a client should see of a turn, whatever the backend's behaviour. */
+/** A client's expected view of a turn, whatever the backend's behaviour. */
 export function expectedOf(session: DrawnSession, nth: number): SeenTurn {
   const drawn = session.turns[nth];
   if (drawn === undefined) throw new Error("There is no such turn.");

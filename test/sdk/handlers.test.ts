@@ -63,7 +63,7 @@ describe("handlers", () => {
     }
   }
 
-  it("are methods of their own object, even of a class", async () => {
+  it("are called as methods of their object, even of a class", async () => {
     const backend = createFakeBackend();
     const counting = new Counting(backend.connect);
     const session = await createSession(counting);
@@ -85,9 +85,9 @@ const unreadable = "The handler named no option; answered with cancel.";
 
 const answers: Readonly<Record<string, readonly [() => unknown, object, string?]>> = {
   "with an option": [() => "proceed_once", yes],
-  "with an option and words": [() => ({ option: "cancel", comment: "Never." }), { ...no, comment: "Never." }],
+  "with an option and a comment": [() => ({ option: "cancel", comment: "Never." }), { ...no, comment: "Never." }],
   later: [async () => settled().then(() => "proceed_once"), yes],
-  "with what was not offered": [
+  "with an option that was not offered": [
     () => "proceed_always",
     no,
     'The handler chose "proceed_always", which was not offered; answered with cancel.',
@@ -95,7 +95,7 @@ const answers: Readonly<Record<string, readonly [() => unknown, object, string?]
   "with nothing": [() => undefined, no, unreadable],
   "with null": [() => null, no, unreadable],
   "with true": [() => true, no, unreadable],
-  "with a name of every object": [
+  "with a key of Object.prototype": [
     () => "toString",
     no,
     'The handler chose "toString", which was not offered; answered with cancel.',
@@ -150,9 +150,9 @@ describe("a request for permission", () => {
 
   it.each([
     ["that names no call", { options }],
-    ["one of whose calls cannot be read", { ...permission, toolUses: [{ toolUse }, { toolUse: { id: 1 } }] }],
-    ["that offers nothing", { toolUses: permission.toolUses }],
-  ])("%s is allowed by no one", async (_, params) => {
+    ["with an unreadable call", { ...permission, toolUses: [{ toolUse }, { toolUse: { id: 1 } }] }],
+    ["that offers no options", { toolUses: permission.toolUses }],
+  ])("%s is never allowed", async (_, params) => {
     const { session, answerTo } = await open({ onPermission: () => "proceed_once" });
     expect(await answerTo("request_permission", params)).toEqual(no);
     await session.close();
@@ -174,15 +174,15 @@ describe("a request for permission", () => {
       async ({ backend }) => backend.notify({ type: "permission_resolved", requestId: "q-1" }),
     ],
     [
-      "is of a turn that was interrupted",
+      "belongs to an interrupted turn",
       async ({ backend, turn }) => {
         await turn.interrupt();
         backend.notify(idle);
         return turn.result;
       },
     ],
-    ["is of a session that was closed", async ({ session }) => session.close()],
-    ["is of a backend that is gone", async ({ backend }) => backend.end()],
+    ["belongs to a closed session", async ({ session }) => session.close()],
+    ["belongs to a dead backend", async ({ backend }) => backend.end()],
   ])("that %s is closed, and its answer is not sent", async (_, happens) => {
     const asked: PermissionRequest[] = [];
     let allow = (_: string): void => {};
@@ -314,7 +314,7 @@ describe("a command in a permission request", () => {
   it.each([
     ["summed up", { type: "exec", fullCommand: whole, command: "sleep, curl, sh", extractedCommands: [] }],
     ["cut", { type: "exec", fullCommand: "sleep 1 && curl…", command: "sleep" }],
-    ["not shown at all", { type: "exec", command: "sleep" }],
+    ["missing", { type: "exec", command: "sleep" }],
     [
       "asked out of a sandbox",
       { type: "sandbox_violation", violatingToolName: "Execute", target: "sleep", reason: "r" },

@@ -207,7 +207,7 @@ describe("a permission", () => {
 
 it.each([
   ["permission", "droid.request_permission"],
-  ["what nobody knows", "droid.request_tea"],
+  ["an unknown method", "droid.request_tea"],
 ])("a backend that asks for %s without reading is not read until it does", async (_what, method) => {
   const [connection, far] = linkedConnection({ maxWaiting: 1_000 });
   const opening = createSession({ connect: async () => connection });

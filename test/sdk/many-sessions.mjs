@@ -8,7 +8,7 @@ import { createSession, query, webSocketConnection } from "../../dist/sdk/node.j
 
 /*
  * Opens and closes sessions in a separate process, with every kind of end, several at a time, all with one signal.
- * Prints what is left of them as one line of JSON.
+ * Prints the remaining resources as one line of JSON.
  */
 
 /**
@@ -143,7 +143,7 @@ async function liveUntil(end) {
   await Promise.all(Array.from({ length: atOnce }, one));
 }
 
-/** What keeps this process running, and its listeners. */
+/** The resources that keep this process running, and its listeners. */
 function held() {
   return {
     resources: process.getActiveResourcesInfo().toSorted(),

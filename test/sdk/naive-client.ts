@@ -3,7 +3,7 @@ import { factoryApiVersion, factoryProtocolVersion } from "../../src/protocol/dr
 import type { Connect } from "../../src/sdk/api.ts";
 import type { Received } from "../fakes/rpc/wire.ts";
 
-/** What a prompt led to, as far as it was seen. */
+/** The outcome of a prompt, as far as it was seen. */
 export interface NaiveTurn {
   /** All deltas, joined. */
   readonly text: string;
@@ -19,7 +19,7 @@ export interface NaiveClient {
   prompt(text: string): Promise<NaiveTurn>;
   /** All events. */
   readonly states: readonly unknown[];
-  /** What stopped it from reading. */
+  /** The reason why it stopped reading. */
   readonly crash: string | undefined;
   /** Resolves when the backend is gone and all its output was read. */
   readonly ended: Promise<unknown>;

@@ -12,7 +12,7 @@ const folder = join(standIns.folder, "here");
 const cwd = relative(process.cwd(), folder);
 mkdirSync(folder);
 
-/** Records where it was started, and its working directory; loads nothing before it has opened something. */
+/** Records its start folder and requested cwd. Rejects `load_session` until a session was initialized. */
 function observer(name: string) {
   const file = join(standIns.folder, name);
   const executable = standIns.node(`
@@ -40,13 +40,13 @@ test.each([
   ["create", async (executable: string) => (await createSession({ executable, cwd })).close()],
   ["resume", async (executable: string) => (await resumeSession("s", { executable, cwd })).close()],
   ["query", async (executable: string) => void (await query("x", { executable, cwd }).result)],
-])("a relative folder starts from this process: %s", async (name, open) => {
+])("a relative folder is resolved from this process's working directory: %s", async (name, open) => {
   const { executable, seen } = observer(name);
   await open(executable);
   expect(seen()).toEqual([folder, folder]);
 });
 
-test("a folder for a backend reached in another way is passed unchanged", async () => {
+test("a custom connection gets the folder unchanged", async () => {
   const backend = createFakeBackend();
   const session = await createSession({ connect: backend.connect, cwd: "C:\\work" });
   expect((await backend.next("droid.initialize_session")).params).toMatchObject({ cwd: "C:\\work" });

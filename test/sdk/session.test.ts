@@ -193,7 +193,7 @@ test("rejects invalid sessions and prompts with a message", async () => {
   const session = await createSession({ connect: createFakeBackend().connect });
   // @ts-expect-error callers without types make such mistakes
   expect(() => session.stream(undefined)).toThrow("A prompt must be a string.");
-  // @ts-expect-error likewise
+  // @ts-expect-error callers without types make such mistakes
   await expect(session.send({ text: "hi" })).rejects.toThrow("A prompt must be a string.");
   await session.close();
 });

@@ -5,7 +5,7 @@ import { createSession, webSocketConnection } from "../../dist/sdk/node.js";
 
 /*
  * Reads a long turn slowly, in a separate process whose memory can be measured: one event at a time, with pauses and
- * requests in between. Prints what it saw as one line of JSON.
+ * requests in between. Prints its findings as one line of JSON.
  */
 
 /**

@@ -82,9 +82,9 @@ describe("a turn of many events and a slow reader", { timeout: 240_000 }, () => 
 
 describe("a flooding process", () => {
   it.each([
-    ["hears all the time", {}],
-    ["hears nothing while nobody reads", { IS_DEAF: "1" }],
-  ])("and %s is interrupted from within the loop", async (_, env) => {
+    ["reads continuously", {}],
+    ["reads nothing while its output is unread", { IS_DEAF: "1" }],
+  ])("that %s is interrupted from within the loop", async (_, env) => {
     const session = await createSession({ executable: backend, env });
     const turn = session.stream(JSON.stringify({ deltas: 1_000_000, size, perMessage: 1_000 }));
     let taken = 0;

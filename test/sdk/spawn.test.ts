@@ -93,7 +93,7 @@ describe("a backend that exits", () => {
 
   it.each([
     ["at once", "exit 0", [], { exitCode: 0 }],
-    ["at once with words on stderr", "echo boom >&2; exit 3", [], { exitCode: 3, stderr: "boom\n" }],
+    ["at once, with a message on stderr", "echo boom >&2; exit 3", [], { exitCode: 3, stderr: "boom\n" }],
     [
       "in the middle of a line",
       "printf 'whole\\nhal'; kill -9 $$",
@@ -170,7 +170,7 @@ describe("a backend that exits", () => {
   it.each([
     ["is silent", "sleep 60 & echo $!;", []],
     [
-      "goes on talking",
+      "keeps writing",
       // Without a reader, writing would end it.
       `sh -c 'trap "" PIPE; echo $$; while :; do echo more; touch ${mark}; sleep 0.02; done' 2>&1 & until [ -e ${mark} ]; do :; done;`,
       ["more"],
@@ -219,7 +219,7 @@ describe("closing a backend", () => {
   });
 
   it.each([
-    ["only when it is told to end", "", "SIGTERM"],
+    ["only on a signal", "", "SIGTERM"],
     ["not even then", 'process.on("SIGTERM", () => {});', "SIGKILL"],
   ])("ends one that ignores the end of its input: %s", async (_, code, signal) => {
     const file = standIns.node(`${code} console.log(process.pid); setInterval(() => {}, 1000);`);
@@ -258,7 +258,7 @@ describe("closing a backend", () => {
 });
 
 describe("a backend that does not read", () => {
-  it("holds senders up, who are released when it is closed", async () => {
+  it("blocks senders until it is closed", async () => {
     const connection = await start(standIns.shell("echo $$; exec sleep 60"), {}, hurried);
     const pid = Number(await nextLine(connection));
     for (let i = 0; i < 10; i++) connection.send("x".repeat(1024 * 1024));

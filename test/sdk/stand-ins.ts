@@ -69,7 +69,7 @@ export async function until(holds: () => boolean): Promise<void> {
 
 export type Held = ReadonlyMap<string, number>;
 
-/** What keeps this process running, and its listeners. */
+/** The resources that keep this process running, and its listeners. */
 export function held(): Held {
   const counts = new Map<string, number>();
   for (const name of process.getActiveResourcesInfo()) counts.set(name, (counts.get(name) ?? 0) + 1);

@@ -93,7 +93,7 @@ function turnOf(lines: readonly Line[]): ExpectedTurn {
       if (block.type === "tool_use") calls[String(block.id)] ??= [block.name, block.input];
     }
   }
-  // What was shown of a message that never came.
+  // The shown text of a message that never came.
   const unfinished = [...open.values()].at(-1);
   return { error: undefined, status, text: unfinished ?? text, calls, results };
 }

@@ -31,7 +31,7 @@ export interface PlayedRun {
   readonly known: Pick<Session, "settings" | "title" | "usage"> | undefined;
   /** Requests of the backend that were withdrawn before they had an answer. */
   readonly withdrawn: readonly string[];
-  /** What is left at the end, which should be nothing. */
+  /** Leftovers at the end, of which there should be none. */
   readonly left: readonly string[];
   /** The SDK's errors for the backend's end, and for a request after it. */
   readonly end: { readonly reason: string; readonly after: string };
@@ -40,7 +40,7 @@ export interface PlayedRun {
 /** Everything before the client's next line at once, or one line at a time. */
 export type Pace = "at once" | "one by one";
 
-/** Who ends it: the backend, which disappears, or the caller, who closes the session. */
+/** The side that ends it: the backend, which disappears, or the caller, who closes the session. */
 export type Ending = "gone" | "closed";
 
 /** Whether the caller iterates each turn, or only takes its result. */

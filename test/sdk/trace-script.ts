@@ -12,7 +12,7 @@ export interface PromptParams extends Params {
   readonly files?: readonly Params[];
 }
 
-/** What a user of the SDK does where the recorded client sent a line. */
+/** The SDK user's action where the recorded client sent a line. */
 export type Act =
   | { readonly type: "create"; readonly params: Params }
   | { readonly type: "resume"; readonly sessionId: string }
@@ -27,7 +27,7 @@ export type Act =
   | { readonly type: "question"; readonly requestId: string; readonly answer: QuestionAnswer }
   | { readonly type: "nothing" };
 
-/** What the SDK must send for it. */
+/** The line that the SDK must send for it. */
 export type Awaited =
   | { readonly method: string; readonly params: object }
   | { readonly requestId: string; readonly result: object };
@@ -38,7 +38,7 @@ export type Scene =
   | { readonly by: "sdk"; readonly key: number; readonly awaited: Awaited }
   | { readonly by: "server"; readonly message: Received; readonly answers?: number; readonly names?: number };
 
-/** Where the SDK cannot do what the recorded client did. */
+/** Cases in which the SDK cannot do what the recorded client did. */
 export type Deviation =
   /** Skipped, but the server's lines for it are still played. */
   | "left out: a line that is no message"
@@ -257,7 +257,7 @@ const settingKeys = new Set([
   ...["enabledToolIds", "disabledToolIds"],
 ]);
 
-/** What the SDK's types allow a caller to send. */
+/** Values that the SDK's types allow a caller to send. */
 function isSettingsChange(params: Params): boolean {
   const { interactionMode = "auto", autonomyLevel = "off", modelId = "" } = params;
   return (

@@ -20,7 +20,7 @@ export interface Seen {
   readonly end: PlayedRun["end"];
 }
 
-/** What can be compared with a trace's lines. */
+/** The parts that can be compared with a trace's lines. */
 export function seenIn({ turns, outcomes, events, known, withdrawn, left, end }: PlayedRun): Seen {
   return {
     turns: turns.map(({ events: own, outcome }) => ({

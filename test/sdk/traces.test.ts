@@ -17,7 +17,7 @@ import { brokenPieces, expectedOf, seenIn } from "./trace-seen.ts";
 
 const names = traceNames();
 
-/** Where the SDK cannot do what the client did. All server lines are played, in order. */
+/** Cases in which the SDK cannot do what the client did. All server lines are played, in order. */
 const deviations: Readonly<Record<string, Partial<Record<Deviation, number>>>> = {
   // Requests before a session: the SDK has one from the start, and the recorded opening goes through call().
   "02_before_init": { "opened beforehand": 1 },

@@ -56,7 +56,7 @@ test.each(["127.0.0.1", "0.0.0.0"])("rejects no authentication together with --a
   );
 });
 
-test("a port in use is one clear line", async () => {
+test("reports a port in use in one line", async () => {
   const other = createServer();
   await new Promise<void>((resolve) => void other.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void other.close());
@@ -67,7 +67,7 @@ test("a port in use is one clear line", async () => {
   });
 });
 
-test("a foreign address is one clear line", async () => {
+test("reports another machine's address in one line", async () => {
   await expect(serve({ host: "192.0.2.1" })).rejects.toMatchObject({
     code: "usage",
     message: "192.0.2.1 is not an address of this machine.",

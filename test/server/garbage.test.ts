@@ -25,7 +25,7 @@ const upgrade = (token: string, ...lines: readonly string[]): string =>
 test.each([
   ["noise", "\x00\x01\x02\xff".repeat(100), /^HTTP\/1\.1 400 /],
   ["TLS", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", /^HTTP\/1\.1 400 /],
-  ["a head without an end", `GET / HTTP/1.1\r\nX: ${"x".repeat(20_000)}`, /^HTTP\/1\.1 431 /],
+  ["an unfinished head", `GET / HTTP/1.1\r\nX: ${"x".repeat(20_000)}`, /^HTTP\/1\.1 431 /],
   ["another protocol", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", /^HTTP\/1\.1 400 /],
   [
     "two lengths",
@@ -33,7 +33,7 @@ test.each([
     /^HTTP\/1\.1 400 /,
   ],
   [
-    "a length and chunks",
+    "both a length and chunks",
     "POST /links HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     /^HTTP\/1\.1 400 /,
   ],

@@ -184,7 +184,7 @@ test("detects an in-place edit that keeps the size", async () => {
 test.each([
   ["is deleted", (path: string) => rm(path)],
   ["can be read by others", (path: string) => chmod(path, 0o640)],
-  ["holds no token", (path: string) => writeFile(path, "x")],
+  ["has no token", (path: string) => writeFile(path, "x")],
 ])("this machine's own token is missing if its file %s", async (_, spoil) => {
   const { home, open, token, code } = await bench();
   const closed = closeOf(await open());
@@ -220,7 +220,7 @@ test.each([
     "can be read by others (mode 0644)",
   ],
   ["it is a link", (path: string) => symlink("/dev/zero", path), "is a link, but must be a plain file"],
-  ["it leads nowhere", (path: string) => symlink("nowhere", path), "is a link, but must be a plain file"],
+  ["it is a dangling link", (path: string) => symlink("nowhere", path), "is a link, but must be a plain file"],
   ["it is too short", (path: string) => writeFile(path, "secret", { mode: 0o600 }), "holds no token"],
 ])("no server starts with a token file if %s", async (_, make, words) => {
   const home = await newHome();

@@ -216,7 +216,7 @@ describe("a large log", () => {
 });
 
 describe("the events after a seq", () => {
-  /** For a log of five records, what a reader of the whole log returns after each seq. */
+  /** For a log of five records: the events that a reader of the whole log returns after each seq. */
   async function sameAsWhole(store: SessionStore): Promise<void> {
     const whole = await store.read("s1");
     for (let after = 1; after <= 7; after += 1) {
@@ -237,12 +237,12 @@ describe("the events after a seq", () => {
   });
 
   it.each([
-    ["a line that is no record", (lines: string[]) => lines.splice(4, 0, "{oops")],
+    ["a malformed line", (lines: string[]) => lines.splice(4, 0, "{oops")],
     ["an empty line", (lines: string[]) => lines.splice(4, 0, "")],
     ["a damaged record", (lines: string[]) => lines.splice(4, 1, (lines[4] ?? "").replace("prompt", "\u0000"))],
     ["a missing record", (lines: string[]) => lines.splice(3, 1)],
-    ["a record that is there twice", (lines: string[]) => lines.splice(4, 0, lines[3] ?? "")],
-    ["a record of a later version", (lines: string[]) => lines.push('{"seq":6,"at":1,"type":"later.event"}')],
+    ["a duplicate record", (lines: string[]) => lines.splice(4, 0, lines[3] ?? "")],
+    ["a record from a later version", (lines: string[]) => lines.push('{"seq":6,"at":1,"type":"later.event"}')],
     ["zeros at its end", (lines: string[]) => lines.push("\0".repeat(5_000))],
   ])("match those of a complete read, in a log with %s", async (_, damage) => {
     const { store, path } = await makeLog([opened("s1"), ...prompts("s1", 2, 5)]);

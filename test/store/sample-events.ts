@@ -148,7 +148,7 @@ export const everyBody: readonly Exclude<DurableBody, { type: "session.opened" }
     answer: { kind: "answers", answers: [{ index: 1, answer: "red" }] },
   },
   { type: "request.closed", requestId: "r3", answer: { kind: "approve", autonomy: "medium" } },
-  { type: "request.closed", requestId: "r4", answer: { kind: "cancel", why: "nobody is there" } },
+  { type: "request.closed", requestId: "r4", answer: { kind: "cancel", why: "no client is connected" } },
   {
     type: "turn.ended",
     turnId: "t1",

@@ -80,10 +80,10 @@ describe("a pattern", () => {
   });
 
   test.each([
-    ["a[b", 'The pattern a[b is wrong: its "[" is not closed.'],
-    ["{a,{b}", 'The pattern {a,{b} is wrong: its "{" is not closed.'],
-    ["[z-a]", "The pattern [z-a] is wrong."],
-    ["[\\", 'The pattern [\\ is wrong: its "[" is not closed.'],
+    ["a[b", 'Invalid pattern a[b: its "[" is not closed.'],
+    ["{a,{b}", 'Invalid pattern {a,{b}: its "{" is not closed.'],
+    ["[z-a]", "Invalid pattern [z-a]."],
+    ["[\\", 'Invalid pattern [\\: its "[" is not closed.'],
   ])("%s has a problem, and matches only that name", (pattern, problem) => {
     const glob = compileWrittenGlob(pattern);
     expect({ problem: glob.problem, named: glob.matches(`x/${pattern}`), other: glob.matches("ab") }).toEqual({

@@ -42,7 +42,7 @@ export function createContext(
   };
 }
 
-/** What clients see of a result. */
+/** The result for clients. */
 export function asClientsSee({ forModel: _, ...output }: ToolOutput): ToolOutput {
   return output;
 }

@@ -79,7 +79,7 @@ describe("a path that is swapped for a link", () => {
     const late = justBeforeOpening(host, () => swapForLink(join(ws, "src"), join(out, "src")));
     const { run } = await decided(tool, input, { ...context, host: late });
     const what = tool === createTool ? "written" : "read";
-    const moved = `leads to another place since it was allowed. Nothing was ${what}.`;
+    const moved = `now leads elsewhere than when it was allowed. Nothing was ${what}.`;
     expect(await run()).toEqual({ status: "failed", text: `Error: ${words.replace("WS", ws)} ${moved}` });
     expect(await readdir(join(out, "src"))).toEqual(["a.txt"]);
     expect(await readFile(join(out, "src", "a.txt"), "utf8")).toBe("outside\n");
@@ -98,7 +98,7 @@ describe("a path that is swapped for a link", () => {
     late.seenFiles.set(file, markOf("outside\n"));
     expect(await run()).toEqual({
       status: "failed",
-      text: `Error: Cannot edit file: ${file} leads to another place since it was allowed. Nothing was read.`,
+      text: `Error: Cannot edit file: ${file} now leads elsewhere than when it was allowed. Nothing was read.`,
     });
     expect(await readFile(join(out, "src", "a.txt"), "utf8")).toBe("outside\n");
   });

@@ -49,7 +49,7 @@ it.each(calls)("%s rejects another user's home, and creates nothing", async (_, 
   expect([status, text]).toEqual([
     "failed",
     expect.stringMatching(
-      /~bob\/notes\S* begins with "~", and only "~\/" is known, as your home\. Give the whole path, or "\.\/~bob\/notes\S*" for a file of that name\./,
+      /~bob\/notes\S* begins with "~"\. Only "~\/", your home, is supported\. Give the whole path, or "\.\/~bob\/notes\S*" for a file of that name\./,
     ),
   ]);
   expect(await contents(host)).toEqual({ x: "" });

@@ -36,13 +36,18 @@ const withChange = (line: number, ...by: readonly string[]) =>
 
 describe("a hunk is found", () => {
   it.each<readonly [string, string, readonly string[], string]>([
-    ["where its lines stand", "a\nb\nc\n", [" a", "-b", "+x", " c"], "a\nx\nc\n"],
+    ["where its lines are", "a\nb\nc\n", [" a", "-b", "+x", " c"], "a\nx\nc\n"],
     ["at the first of several places", "a\na\n", ["-a", "+x"], "x\na\n"],
-    ["behind the one before", "a\na\na\n", ["-a", "+x", "@@", "-a", "+y"], "x\ny\na\n"],
-    ["not in what the one before added", "a\nb\na\n", ["-a", "+a", "+a", "@@", "-a", "+y"], "a\na\nb\ny\n"],
-    ["at the end, if it says so", "a\nb\na\n", ["-a", "+x", "*** End of File"], "a\nb\nx\n"],
+    ["after the previous hunk", "a\na\na\n", ["-a", "+x", "@@", "-a", "+y"], "x\ny\na\n"],
     [
-      "in the function that it names",
+      "but not in lines that the previous hunk added",
+      "a\nb\na\n",
+      ["-a", "+a", "+a", "@@", "-a", "+y"],
+      "a\na\nb\ny\n",
+    ],
+    ["at the end, if marked so", "a\nb\na\n", ["-a", "+x", "*** End of File"], "a\nb\nx\n"],
+    [
+      "in the function that its header names",
       shop,
       ["@@ class B:", "-        x = 1", "+        x = 3"],
       withChange(8, "        x = 3"),
@@ -53,7 +58,12 @@ describe("a hunk is found", () => {
       ["@@ class B:", "@@     def f(self):", "         x = 1", "-        return x", "+        return 5"],
       withChange(9, "        return 5"),
     ],
-    ["by a header with other indentation", shop, ["@@ def g(self):", "-        return 2", "+ok"], withChange(12, "ok")],
+    [
+      "below a header with different indentation",
+      shop,
+      ["@@ def g(self):", "-        return 2", "+ok"],
+      withChange(12, "ok"),
+    ],
     [
       "below a header that is repeated as context",
       shop,
@@ -61,22 +71,22 @@ describe("a hunk is found", () => {
       withChange(12, "ok"),
     ],
     [
-      "below a header that the one before has passed",
+      "below a header that the previous hunk has passed",
       shop,
       ["@@ class B:", "-        x = 1", "+one", "@@ class B:", "-        return 2", "+two"],
       withChange(8, "one").replace("        return 2", "two"),
     ],
     [
-      "in a function again, though another of that name follows",
+      "in the same function again, even if another of that name follows",
       "def f\na\nb\ndef f\na\n",
       ["@@ def f", "-a", "+x", "@@ def f", "-b", "+y"],
       "def f\nx\ny\ndef f\na\n",
     ],
-    ["exactly before loosely", "  a\na\n", ["-a", "+x"], "  a\nx\n"],
-    ["by its indentation before without it", "  a\na \n", ["-a", "+x"], "  a\nx\n"],
-    ["without the white space at its lines' ends", "a  \nb\t\nc\n", [" a", "-b", "+x"], "a  \nx\nc\n"],
+    ["by an exact match first", "  a\na\n", ["-a", "+x"], "  a\nx\n"],
+    ["by a match with its indentation first", "  a\na \n", ["-a", "+x"], "  a\nx\n"],
+    ["without trailing white space", "a  \nb\t\nc\n", [" a", "-b", "+x"], "a  \nx\nc\n"],
     ["with white space that the file lacks", "a\nb\n", [" a   ", "-b ", "+x"], "a\nx\n"],
-    ["with other indentation", "\tif a:\n\t\tb\n", [" if a:", "-  b", "+\t\tc"], "\tif a:\n\t\tc\n"],
+    ["with different indentation", "\tif a:\n\t\tb\n", [" if a:", "-  b", "+\t\tc"], "\tif a:\n\t\tc\n"],
     [
       "with plain quotes for curly ones",
       "say “hi” – it’s\nb\n",
@@ -84,10 +94,10 @@ describe("a hunk is found", () => {
       "say “hi” – it’s\nc\n",
     ],
     ["with curly quotes for plain ones", 'say "hi" - it\'s\n', ["-say “hi” — it‘s", "+c"], "c\n"],
-    ["with plain spaces for others", "a\u00a0b\u3000c\n", ["-a b c", "+x"], "x\n"],
+    ["with plain spaces for other ones", "a\u00a0b\u3000c\n", ["-a b c", "+x"], "x\n"],
     ["with blank context lines that lack their space", "a\n\nb\n", [" a", "", "-b", "+c"], "a\n\nc\n"],
-    ["though blank lines behind it are no context", "a\nb\n", ["-a", "+x", "", "", "@@", "-b", "+y", ""], "x\ny\n"],
-    ["though a blank line before it is no context", "a\nb\n", ["@@", "", "-a", "+x"], "x\nb\n"],
+    ["even if blank lines after it are not context", "a\nb\n", ["-a", "+x", "", "", "@@", "-b", "+y", ""], "x\ny\n"],
+    ["even if a blank line before it is not context", "a\nb\n", ["@@", "", "-a", "+x"], "x\nb\n"],
     ["with blank context at the end of the file", "a\n\n", ["-a", "+x", " ", " "], "x\n\n"],
     ["in a file with a byte order mark", "\uFEFFa\nb\n", ["-a", "+x"], "\uFEFFx\nb\n"],
   ])("%s", async (_, text, lines, expected) => {
@@ -98,9 +108,9 @@ describe("a hunk is found", () => {
 describe("added lines", () => {
   it.each<readonly [string, string, readonly string[], string]>([
     ["go to the end", "a\nb\n", ["+c", "+d"], "a\nb\nc\nd\n"],
-    ["go to the end, in their order, whatever follows", "a\nb\n", ["+c", "@@", "-a", "+x", "@@", "+d"], "x\nb\nc\nd\n"],
+    ["are appended in order", "a\nb\n", ["+c", "@@", "-a", "+x", "@@", "+d"], "x\nb\nc\nd\n"],
     ["go below their header", shop, ["@@ class B:", "+    y = 0"], withChange(6, "class B:", "    y = 0")],
-    ["go to the end when they say so", shop, ["@@ class B:", "+end", "*** End of File"], `${shop}end\n`],
+    ["are appended if marked so", shop, ["@@ class B:", "+end", "*** End of File"], `${shop}end\n`],
     ["fill an empty file", "", ["+a", "+b"], "a\nb\n"],
     ["follow a file without a final newline", "a", ["+b"], "a\nb"],
   ])("%s", async (_, text, lines, expected) => {
@@ -115,7 +125,7 @@ describe("the file keeps", () => {
     ["its CRLF when lines are appended", "a\r\n", ["+b"], "a\r\nb\r\n"],
     ["its CRLF without the last one", "a\r\nb\r\nc", ["-c", "+x", "+y"], "a\r\nb\r\nx\r\ny"],
     ["its CRLF where the last line was", "a\r\nb\r\nc", [" c", "+d"], "a\r\nb\r\nc\r\nd"],
-    ["its CRLF when the last line goes", "a\r\nb\r\nc", [" b", "-c"], "a\r\nb"],
+    ["its CRLF when the last line is removed", "a\r\nb\r\nc", [" b", "-c"], "a\r\nb"],
     ["its mixed line ends", "a\nb\r\nc\r\nd\n", ["-c", "+x"], "a\nb\r\nx\nd\n"],
     ["its missing newline", "a\nb", ["-b", "+c"], "a\nc"],
     ["its newline when all is replaced", "a\nb\n", ["-a", "-b", "+c"], "c\n"],
@@ -219,7 +229,7 @@ describe("a hunk that does not fit", () => {
     );
   });
 
-  it("is not confused with one with other text in the middle", async () => {
+  it("is not confused with a place that has other text in the middle", async () => {
     expect(await update("a b\n", "-a  b", "+x")).toContain("does not fit");
     expect(await update("", "-a", "+x")).toContain("Nothing in the file is similar.");
   });

@@ -100,7 +100,7 @@ describe("a patch", () => {
     [patch("*** Update File: f", "-a", `\t${"b".repeat(200)}`), `Line 4 of the patch, "${"b".repeat(80)}…": ${sign}`],
     [
       patch(...Array.from({ length: 1001 }, (_, index) => `*** Delete File: ${index}`)),
-      "The patch names more than 1000 files. Give it in several patches.",
+      "The patch names more than 1000 files. Split it into several patches.",
     ],
   ])("reports why it is malformed: %j", (text, words) => {
     expect(faultOf(text)).toBe(`Error: ${words}`);
@@ -117,11 +117,11 @@ describe("a new file", () => {
     ]);
   });
 
-  it("can end with the mark for the end of a file", () => {
+  it("can end with the end-of-file mark", () => {
     expect(contentOf(patch("*** Add File: f", "+a", "*** End of File"))).toEqual(["a\n"]);
   });
 
-  it("has CRLF only if only its lines have it", () => {
+  it("has CRLF only if its own lines end with it, not the whole patch", () => {
     const text = patch("*** Add File: f", "+a\r", "+b\r");
     expect(contentOf(text)).toEqual(["a\r\nb\r\n"]);
     expect(contentOf(patch("*** Add File: f", "+a", "+b").replaceAll("\n", "\r\n"))).toEqual(["a\nb\n"]);
@@ -135,13 +135,13 @@ describe("hunks", () => {
     ["may have a header each", ["@@ x", "-a", "@@ y", "-b"], ["@x|-a", "@y|-b"]],
     ["may have nested headers", ["@@ x", "@@", "@@   y", "-a"], ["@x|@  y|-a"]],
     ["may have a header that is closed", ["@@ x @@", "-a"], ["@x|-a"]],
-    ["may have line numbers, which say nothing", ["@@ -1,2 +3,4 @@ x", "-a", "@@ -1 +1 @@", "-b"], ["-a", "-b"]],
+    ["may have line numbers, which are ignored", ["@@ -1,2 +3,4 @@ x", "-a", "@@ -1 +1 @@", "-b"], ["-a", "-b"]],
     ["may have blank context without a space", ["@@", " a", "", "-b"], [" a| |-b"]],
     ["may have CRLF", ["@@ x\r", "-a\r", "\r", "+b\r"], ["@x|-a| |+b"]],
     ["may have blank lines before them", ["", "@@ x", "-a", "*** End of File", "", "@@", "-b"], ["@x|-a|$", "-b"]],
     ["may say that a newline is missing", ["-a", "\\ No newline at end of file", "+b"], ["-a|+b"]],
     ["end with the file's end", ["-a", "*** End of File", "-b"], ["-a|$", "-b"]],
-    ["have no end without lines", ["-a", "*** End of File", "*** End of File"], ["-a|$"]],
+    ["ignore a second end mark", ["-a", "*** End of File", "*** End of File"], ["-a|$"]],
   ])("%s", (_, lines, expected) => {
     expect(hunksOf(...lines)).toEqual(expected);
   });

@@ -17,7 +17,7 @@ async function update(text: string, lines: readonly string[]) {
 
 const repeat = <Item>(count: number, item: (index: number) => Item) => Array.from({ length: count }, (_, i) => item(i));
 const tooMuch =
-  "it needs too much searching, because its lines repeat too often or its files are too large. Give less at once, with context lines that are rare in the file.";
+  "it needs too much searching, because its lines repeat too often or its files are too large. Send a smaller patch, with context lines that are rare in the file.";
 
 /** The maximum size of a call, or a tenth: only a quadratic cost would exceed the time. */
 const [many, large] = isFullRun ? [100_000, 5_000_000] : [10_000, 500_000];

@@ -23,13 +23,13 @@ export interface JudgedCommand {
   /** Needs an explicit yes at every level. */
   readonly protected: boolean;
   readonly tree: JudgedPart;
-  /** What the sandbox leaves open; absent if the command runs outside it. */
+  /** The sandbox's remaining permissions; absent if the command runs outside it. */
   readonly contained?: string;
   /** Why the text cannot run at all. */
   readonly refused?: string;
   /** The configured rule that denies it, in a sentence. */
   readonly denied?: string;
-  /** What decided the class, as a stable name. */
+  /** Stable name of the row or rule that decided the class. */
   readonly rule: string;
   /** The same in words, after "because". */
   readonly because: string;

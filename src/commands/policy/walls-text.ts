@@ -1,6 +1,6 @@
 import type { Containment } from "../../engine/containment.ts";
 
-/** What a contained command can do, such as "no network; writes only below /project and $TMPDIR". */
+/** A contained command's permissions, such as "no network; writes only below /project and $TMPDIR". */
 export function wallsText({ writable: [, ...folders], caches, outputs, network }: Containment): string {
   const places = [...new Set([...folders, ...caches])];
   const written = places.length === 0 ? "writes only $TMPDIR" : `writes only below ${places.join(", ")} and $TMPDIR`;

@@ -3,7 +3,7 @@ import type { Io } from "../../frontends/front-end.ts";
 import { hashOf, newToken } from "../../server/token-file.ts";
 import type { GivenServeToken } from "./serve-options.ts";
 
-/** Prints a new token. It is stored nowhere; only its hash goes into the configuration. */
+/** Prints a new token. The token is not stored; only its hash goes into the configuration. */
 export async function printServeToken({ json }: GivenServeToken, io: Io): Promise<number> {
   const token = newToken();
   const hash = hashOf(token);

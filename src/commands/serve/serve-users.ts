@@ -6,7 +6,7 @@ import type { NamedUser } from "../../server/credentials.ts";
 import type { HttpServerOptions } from "../../server/server.ts";
 import { tokenFile } from "../../server/token-file.ts";
 
-/** Where tokens come from: this machine's own, and the users of the configuration. */
+/** The sources of tokens: this machine's own, and the users of the configuration. */
 export function authOf(ownHome: string, configFile: string | undefined): NonNullable<HttpServerOptions["auth"]> {
   const named = configFile === undefined ? {} : { file: configFile };
   return {

@@ -2,8 +2,8 @@ import type { Composition } from "../../compose.ts";
 import { withEvidence } from "../../engine/calls/evidence.ts";
 
 /**
- * Loads in steps what the first tool call needs, so that it does not hold up all clients then. Errors are reported to the
- * first user.
+ * Loads in steps what the first tool call needs, so that the call does not block other clients. The first user gets any
+ * errors.
  */
 export async function warmUp(composition: Composition, cwd: string): Promise<void> {
   const { engine, policy, host, decisionContext, surroundings } = composition;

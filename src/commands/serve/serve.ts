@@ -100,7 +100,7 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
   await server.listen();
   const { url } = server.address();
   tellStart(log, url, given.auth ? tokenFile(homes.own) : undefined);
-  // From here on, because a program that reads the line below may send a signal at once.
+  // Listen for signals now: a program that reads the line below may send one at once.
   const stopped = untilStopped(io, log, async () => {
     access.drain();
     const ended = new AgentError("interrupted", processEnded.message);

@@ -88,7 +88,7 @@ export function commandBackend(command: string, given: GivenAcp): Backend {
   const start = isProgram(command) ? { executable: command } : { command };
   return {
     settings: settingsOf(given),
-    // Our own engine has none yet, wherever it runs.
+    // Our own engine does not support MCP servers yet, wherever it runs.
     takesRemoteServers: owner !== "tinman",
     connect: (cwd) => spawnBackend({ ...start, cwd }),
     ...(owner === "none" ? {} : { list: async (query: { readonly cwd?: string }) => listed(owner, query) }),

@@ -15,7 +15,7 @@ export type UserConfig = z.infer<typeof userConfigSchema>;
 /** An entry of `models` in config.yaml. */
 export type ModelEntryConfig = z.infer<typeof modelEntrySchema>;
 
-/* What a file says. Each throws `config_invalid` with the first fault, in one line that names the file and the place. */
+/* The content of a file. Each throws `config_invalid` with the first fault, in one line that names the file and the place. */
 
 export function readUserConfig(text: string, path: string): UserConfig {
   return checkedUserConfig(parseConfig(text, path), path);

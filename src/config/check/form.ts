@@ -47,7 +47,7 @@ export function isMap(value: unknown): value is Readonly<Record<string, unknown>
   return made === Object.prototype || made === null;
 }
 
-/** `models.entries.0.id: is missing`; only the words if the whole value is at fault. */
+/** `models.entries.0.id: is missing`; only the message if the whole value is at fault. */
 export function faultText({ path, words }: Fault): string {
   const names = path.map((part) => (typeof part === "string" && part.length > 80 ? `${textStart(part, 80)}…` : part));
   return names.length === 0 ? words : `${names.join(".")}: ${words}`;

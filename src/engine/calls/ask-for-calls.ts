@@ -58,7 +58,7 @@ export function showable(prepared: readonly Prepared[]): readonly Prepared[] {
 }
 
 const tooMuch =
-  "Not run: the calls of this reply need a permission and are together too large to show. Make fewer or smaller ones.";
+  "Not run: the calls of this reply need permission, and together they are too large to show. Make fewer or smaller calls.";
 
 interface Asked {
   readonly prepared: readonly Prepared[];

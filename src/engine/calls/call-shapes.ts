@@ -116,7 +116,7 @@ function quoted(word: string): string {
   return /^[\w@%+=:,./-]*$/.test(word) && word !== "" ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** What is left of a list with an item that has no words stays as it is, and the tool says what it wants. */
+/** A list with an item without text is left unchanged, so that the tool reports the format it expects. */
 function areWhole(lines: readonly (string | undefined)[] | undefined): lines is readonly string[] {
   return lines?.every((line) => line !== undefined) === true;
 }

@@ -12,7 +12,7 @@ export function clientRun(name: string, withinMs: number | undefined): ToolBody 
       if (answer?.kind === "result") return answer.isError === true ? failed(answer.text) : succeeded(answer.text);
       if (signal.aborted) return { text: "Error: Tool execution cancelled by user", status: "interrupted" };
       const why = answer?.kind === "cancel" ? answer.why : undefined;
-      return failed(`The client has not run ${name}: ${why ?? "no client is connected that could"}.`);
+      return failed(`The client did not run ${name}: ${why ?? "no client that can run tools is connected"}.`);
     },
   });
 }

@@ -165,7 +165,7 @@ export async function seenPlaces(
   return { reached, repositories, readable };
 }
 
-/** What a session's decisions depend on besides its settings. `isHere`: the tools work on this machine. */
+/** The facts that a session's decisions depend on besides its settings. `isHere`: the tools work on this machine. */
 export async function decisionPlaces(
   parts: Pick<EngineParts, "policy" | "host" | "places">,
   state: SessionState,

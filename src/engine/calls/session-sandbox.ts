@@ -28,7 +28,7 @@ export class SessionSandbox {
     return seemsContained(this.parts, autonomy);
   }
 
-  /** What decisions about these calls depend on. The first command probes the sandbox. */
+  /** The facts that decisions about these calls depend on. The first command probes the sandbox. */
   async situation(
     calls: readonly Pick<ToolCallBlock, "name">[],
     tools: ReadonlyMap<string, Tool>,
@@ -44,7 +44,7 @@ export class SessionSandbox {
   }
 }
 
-/** What decisions about a session's commands depend on. Probes the sandbox once per process. */
+/** The facts that decisions about a session's commands depend on. Probes the sandbox once per process. */
 export async function containingFor(
   { host, sandbox: options }: Pick<EngineParts, "host" | "sandbox">,
   sessionId: string,

@@ -46,7 +46,7 @@ export interface CallsContext {
   readonly briefing: {
     /** Instructions for these paths that the model has not read yet. */
     instructionsFor(paths: readonly string[]): Promise<readonly string[]>;
-    /** Its permissions, if they have changed since it read of them. */
+    /** The model's permissions, if they changed since they were last reported to it. */
     permissionsNews(): readonly string[];
   };
 }
@@ -167,7 +167,7 @@ function withhold(entry: Prepared): Prepared {
     entry.decision !== undefined && isForbidden(entry)
       ? `Error: ${entry.decision.why}`
       : "Error: Not run, because another call of the same reply was not allowed.";
-  // Spec mode is the user's wish. Any other refusal is the call's failure.
+  // The user chose spec mode; any other refusal counts as the call's failure.
   const isFault = entry.decision?.verdict === "refuse" && entry.decision.rule !== "spec-mode";
   return { ...entry, result: { text, status: isFault ? "failed" : "refused" } };
 }
@@ -195,7 +195,7 @@ async function runAll(
     try {
       for (const output of running) {
         const { block: own, endTurn, changes, seen } = await output;
-        // A level raised by an answer, or by a client, is told before the next model call.
+        // A level raised by an answer or a client is reported before the next model call.
         const isLast = results.length === prepared.length - 1;
         const block = isLast ? withReminders(own, context.briefing.permissionsNews()) : own;
         results.push(block);
@@ -256,7 +256,7 @@ async function runOne(
   if (entry.tool !== undefined) output ??= goneAway(entry.tool, context) ?? outsideItsMode(entry.tool, places.mode);
   output ??= overruled(entry, context);
   const changed = output === undefined ? await changedSince(entry.accesses ?? [], context.host) : undefined;
-  // Earlier calls of this reply may change what is found. What matters is whether it may still run.
+  // Earlier calls of this reply can change the evidence, so check only whether the call may still run.
   if (
     changed !== undefined &&
     entry.decision !== undefined &&

@@ -12,7 +12,7 @@ const noRules: CommandRules = { allow: [], deny: [], alwaysDeny: [] };
 /** The call whose folders are inspected. */
 const mostPaths = 20;
 
-/** What a session tells its model beside the prompts, and its user once. */
+/** A session's texts for its model besides the prompts, and one-time notices for its user. */
 export class Briefing {
   private readonly parts: EngineParts;
   private readonly journal: Journal;

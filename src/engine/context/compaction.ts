@@ -46,7 +46,7 @@ export function isJustCompacted({ standIn, view: [first, ...rest] }: SessionStat
 
 /**
  * Makes room in the model's view: shortens old results, or replaces old messages by notes. `undefined` if nothing can
- * go.
+ * removed.
  */
 export async function compact(parts: CompactionParts): Promise<CompactedBody | undefined> {
   const { state, trigger } = parts;
@@ -107,7 +107,7 @@ interface Planned {
   readonly view: readonly Message[];
 }
 
-/** Notes in place of what is before `end`, or a list of steps without any. Cuts what still does not fit. */
+/** Notes in place of the messages before `end`, or a list of steps without notes. Cuts the rest if it still does not fit. */
 function withNotes(
   parts: CompactionParts,
   pruned: Pruned,

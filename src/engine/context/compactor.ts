@@ -33,13 +33,13 @@ export interface Asking {
   request(messages: readonly Message[]): ModelRequest;
 }
 
-/** Failed summaries after which a turn does without. */
+/** After this many failed summaries, a turn compacts without one. */
 const mostFailures = 2;
-/** How much a view must grow after a compaction before the next one, as a share of the room. */
+/** How much a view must grow after a compaction before the next one, as a share of the limit. */
 const leastGrowth = 0.1;
-/** The share of the room for a conversation that it can take. */
+/** The share of the conversation's room that can be used before it is compacted. */
 const filled = 0.9;
-/** After a "too long" error, the window is smaller than known, or the provider counts more tokens. */
+/** After a "too long" error: the window is smaller than assumed, or the provider counts more tokens. */
 const afterTooLong = 0.7;
 
 /** Makes room in the model's view during one turn, or once on request. */
@@ -48,14 +48,14 @@ export class Compactor {
   private failures = 0;
   private tokensAfter = 0;
   private isRefused = false;
-  /** The configuration's model for summaries has failed. */
+  /** The configured summary model has failed. */
   private isOwn = false;
 
   constructor(parts: CompactorParts) {
     this.parts = parts;
   }
 
-  /** Whether it makes room without a request. */
+  /** Whether it compacts automatically. */
   get isOn(): boolean {
     return compactsItself(this.parts.state.settings, this.parts.options);
   }
@@ -73,7 +73,7 @@ export class Compactor {
     return fitsWindow(request, budget) ? request : undefined;
   }
 
-  /** Once per reply: whether there is room now, after a provider called the request too long. */
+  /** Compacts after a provider called the request too long, at most once per reply. Returns whether that made room. */
   async madeRoomAfterRefusal(asking: Asking): Promise<boolean> {
     const { state } = this.parts;
     if (this.isRefused || !this.isOn) return false;

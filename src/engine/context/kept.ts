@@ -10,18 +10,18 @@ import {
 import { withinTokens } from "./prune.ts";
 import { textTokens } from "./tokens.ts";
 
-/** What outlasts a compaction of a tool's latest call; see `Tool.kept`. */
+/** The part of a tool's latest call that survives compaction; see `Tool.kept`. */
 export type KeptOfCall = (call: ToolCallBlock, result: ToolResultBlock) => string | undefined;
 
 export interface Kept {
   readonly texts: readonly string[];
-  /** They took too much room, so some were cut. */
+  /** Some were cut, because they took too much room. */
   readonly isShortened: boolean;
 }
 
 /**
- * What the model keeps verbatim when messages leave its view, oldest first: instructions, the task's prompts, the plan,
- * open todos, and names of changed files. Excludes what `rest` still shows.
+ * The texts that the model keeps verbatim when messages leave its view, oldest first: instructions, the task's prompts,
+ * the plan, open todos, and names of changed files. Excludes what `rest` still shows.
  */
 export function keptTexts(
   state: SessionState,

@@ -4,7 +4,7 @@ import { callsOf, type Message, type ToolCallBlock, type ToolResultBlock } from 
 import { messageTokens, resultTokens, textTokens } from "./tokens.ts";
 import { hasMedia, shortened } from "./view.ts";
 
-/** What pruning shortens, and the view after it. */
+/** The pruned results, and the view after pruning. */
 export interface Pruned {
   readonly view: readonly Message[];
   readonly results: readonly ShortenedResult[];
@@ -74,7 +74,7 @@ export function withinTokens(text: string, most: number, where = ""): string {
 
 function cutResult(result: ToolResultBlock, most: number): string {
   const { fullTextPath, forModel = result.text } = result;
-  return withinTokens(forModel, most - 20, fullTextPath === undefined ? "" : `; the whole is in ${fullTextPath}`);
+  return withinTokens(forModel, most - 20, fullTextPath === undefined ? "" : `; the full text is in ${fullTextPath}`);
 }
 
 function lineFor({ name, status, text, fullTextPath }: ToolResultBlock, call: ToolCallBlock | undefined): string {

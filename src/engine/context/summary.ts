@@ -11,7 +11,7 @@ import { estimateTokens } from "./tokens.ts";
 export interface SummaryParts {
   readonly model: ModelPort;
   readonly budget: Budget;
-  /** What the summary should focus on, according to the user. */
+  /** The focus of the summary, as the user asked. */
   readonly wish?: string;
   readonly clock: Clock;
   readonly messageId: string;

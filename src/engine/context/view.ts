@@ -3,7 +3,7 @@ import type { Message, ToolResultBlock, UserMessage } from "../message.ts";
 
 type Compacted = DurableEvent & { readonly type: "context.compacted" };
 
-/** What the model reads after a compaction. Unchanged messages stay the same objects. */
+/** The model's view after a compaction. Unchanged messages stay the same objects. */
 export function compactedView(
   view: readonly Message[],
   { results, media, summary }: Pick<Compacted, "results" | "media" | "summary">,

@@ -29,7 +29,7 @@ const copies: { readonly [Type in DurableBody["type"]]: Copy<Type> } = {
   "turn.ended": asItIs,
 };
 
-/** How a fork keeps a record of its original. `waiting`: the prompts that wait there. */
+/** How a fork keeps a record of its original. `waiting`: prompts that wait in the original. */
 export function forkedRecord(event: DurableEvent, waiting: Waiting): DurableEvent | undefined {
   const copy = copies[event.type] as (event: DurableEvent, waiting: Waiting) => DurableEvent | undefined;
   return copy(event, waiting);

@@ -21,11 +21,11 @@ export interface SessionState {
   title: string;
   /** Append-only. Message objects are immutable; the last can be replaced by a longer version. */
   readonly messages: Message[];
-  /** What the model reads of the messages. The same objects, except where a compaction has shortened or replaced them. */
+  /** The model's view of the messages. The same objects, except where a compaction has shortened or replaced them. */
   view: Message[];
   /** The provider's token count for the first messages of the view, with everything else in the request. */
   measured: { readonly messages: number; readonly tokens: number } | undefined;
-  /** What the last compaction put in front of the view. */
+  /** The stand-in that the last compaction put in front of the view. */
   standIn: { readonly messageId: string; readonly isShortened: boolean } | undefined;
   /** The prompts of the current or last turn. */
   task: readonly string[];
@@ -55,7 +55,7 @@ export interface SessionState {
   /** Paths that its calls created in the workspace, and those they moved something to. */
   readonly created: Set<string>;
   readonly moved: Set<string>;
-  /** What the model has seen of files: a content mark by path, as in `SeenFiles`. */
+  /** Files that the model has seen: a content mark by path, as in `SeenFiles`. */
   readonly seenFiles: Map<string, string>;
   /** Files of the workspace that its calls have changed. */
   readonly changed: Set<string>;
@@ -245,7 +245,7 @@ export function closingEvents(state: SessionState, ids: Ids): readonly DurableBo
   const messageId = last?.role === "tool" ? last.id : ids.next();
   for (const { call, started } of state.openCalls.values()) {
     const text = started
-      ? "Error: Tool execution was interrupted because the process ended. It may have been partly done; look before you try again."
+      ? "Error: Tool execution was interrupted because the process ended. It may have been partly done; check before you retry."
       : "Error: Tool was not run because the process ended.";
     bodies.push({
       type: "tool.ended",

@@ -47,8 +47,8 @@ export class Journal {
   }
 
   /**
-   * Resolves once the event is stored and published. Rejects with `storage_failed` if it did not happen. The end of a turn or of
-   * a waiting prompt happens even then, and is written later.
+   * Resolves once the event is stored and published. Rejects with `storage_failed` if it could not be stored. The end of a turn or
+   * of a waiting prompt takes effect even then, and is written later.
    */
   emit(body: EventBody): Promise<void> {
     if (!this.flushing && !isDurable(body)) {

@@ -1,7 +1,7 @@
 import type { EngineEvent } from "../event.ts";
 import type { Answer } from "../interaction.ts";
 
-/** What an attached client can do. */
+/** An attached client's abilities. */
 export interface Abilities {
   /** It can approve tool calls and plans. */
   readonly approve: boolean;

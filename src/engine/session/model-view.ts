@@ -56,7 +56,7 @@ export class ModelView {
     if (isJustCompacted(state)) throw nothing("there is hardly anything after the last summary");
   }
 
-  /** Compacts on request; `wish` is what the summary should focus on. Resolves with the messages that left the view. */
+  /** Compacts on request; `wish` is the focus of the summary. Resolves with the messages that left the view. */
   async compact(signal: AbortSignal, wish: string | undefined): Promise<{ readonly removed: number }> {
     const { parts, journal } = this;
     const { state } = journal;

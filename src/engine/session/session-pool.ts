@@ -146,7 +146,7 @@ export class SessionPool {
     await Promise.allSettled(sessions.map((session) => session.close(cause)));
   }
 
-  /** What must settle before the session can be opened or created. */
+  /** Work that must settle before the session can be opened or created. */
   private inTheWay(id: string): Promise<unknown> | undefined {
     this.checkOpen();
     // Another caller's failure is not this one's.

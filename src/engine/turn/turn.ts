@@ -21,7 +21,7 @@ import { readReply } from "./reply.ts";
 import { isToolError } from "./run-failure.ts";
 import type { TurnOutcome } from "./turn-outcome.ts";
 
-/** What a turn needs from its session. */
+/** A turn's dependencies on its session. */
 export interface TurnParts {
   readonly turnId: string;
   readonly state: SessionState;
@@ -215,7 +215,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
   }: End): Pick<TurnOutcome, "turnId" | "reason" | "failure" | "usage" | "durationMs"> => {
     return { turnId, reason, usage, durationMs, ...(failure === undefined ? {} : { failure }) };
   };
-  // No other turn will take them up, and their senders learn that they have failed.
+  // No other turn will take them up. Their senders get this failure.
   const untaken = promptIds.filter((messageId) => state.waiting.has(messageId));
   const joined = promptIds.slice(parts.promptIds.length).filter((messageId) => !untaken.includes(messageId));
   const prompts = { ...(untaken.length === 0 ? {} : { untaken }), ...(joined.length === 0 ? {} : { joined }) };

@@ -30,7 +30,7 @@ interface AgentParts {
   warn(words: string): void;
 }
 
-/** The methods of ACP. Clients are offered exactly what has a handler here. */
+/** The methods of ACP. Exactly those with a handler here are advertised. */
 export function createAgent(parts: AgentParts): AgentApp {
   const { backend, sessions } = parts;
   const app = agent({ name: parts.info.name });

@@ -3,7 +3,7 @@ import type { SessionSummary } from "../../sdk/types.ts";
 
 type ListedSession = Pick<SessionSummary, "id" | "title" | "cwd" | "updatedAt">;
 
-/** What runs the sessions: our own engine, or a program that speaks stream-jsonrpc. */
+/** The program that runs the sessions: our own engine, or one that speaks stream-jsonrpc. */
 export interface Backend {
   /** Settings of new sessions. */
   readonly settings: SettingsChange;

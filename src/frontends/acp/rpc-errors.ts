@@ -17,7 +17,7 @@ import { errorMessage, type Fields, isRecord } from "../../text/values.ts";
 const internal = -32603;
 const invalidParams = -32602;
 
-/** Details beside the code. */
+/** Details besides the code. */
 type Facts = Fields;
 
 export function badParams(words: string, code = "usage"): RequestError {

@@ -6,7 +6,7 @@ import type { Output } from "../front-end.ts";
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const frameMs = 100;
 
-/** One line on a terminal: what the run is doing and for how long. Removed at the end. */
+/** One line on a terminal: the run's activity and its duration. Removed at the end. */
 export class Progress {
   private readonly output: Output;
   private readonly startedAt = Date.now();

@@ -35,7 +35,7 @@ export function unknownSession(): Refusal {
   return badParams("unknown_session", "Session not found. Use resumeSession to open an earlier one.");
 }
 
-/** Failures that clients can see, in words fit for them. */
+/** Failures whose messages are safe for clients. */
 const told: Partial<Record<ErrorCode, (message: string) => Refusal>> = {
   session_not_found: unknownSession,
   session_closed: unknownSession,

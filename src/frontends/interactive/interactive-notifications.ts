@@ -13,7 +13,7 @@ import {
 } from "../../protocol/interactive.ts";
 import { compact } from "../../text/text-cut.ts";
 
-/** Who receives a notification: every client, or only followers of a session that others also use. */
+/** The receivers of a notification: every client, or only followers of a session that others also use. */
 export interface Outgoing {
   readonly notification: InteractiveNotification;
   readonly to: "all" | "followers";
@@ -128,7 +128,7 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
     const ended = answerEnd(end);
     const offset = (answer?.length ?? 0) + (answer?.text.length ?? 0);
     const code = failure === undefined || ended === "cancelled" ? {} : { code: failure.code };
-    // What was not stored of an answer that broke off is lost with its process, so retract what was shown of it.
+    // A dead process loses text that it had not stored, so retract what clients were shown of it.
     const isCut = isPast && ended !== "completed" ? ({ snapshot: true } as const) : {};
     const tellEnd = (of: { readonly messageId?: string }, at: number): void => {
       tell(chunkOf("", { ...of, turnId, isFinal: true, offset: at, ...isCut, seq, reason: ended, ...code }));
@@ -139,7 +139,7 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
     const { messageId } = ids();
     if (messageId !== undefined) tellEnd({ messageId }, offset);
     else if (untaken.length === 0) tellEnd({}, offset);
-    // Every message gets its end, even if it had no answer to itself or none could begin.
+    // Every message gets an end, even if it shared an answer or its answer never began.
     for (const id of [...(answer?.others ?? []), ...untaken]) tellEnd({ messageId: id }, 0);
     answer = undefined;
   };
@@ -231,7 +231,7 @@ function statusOf({ status }: ToolResultBlock): 0 | 1 {
   return status === "ok" ? toolResultStatus.ok : toolResultStatus.error;
 }
 
-/** An empty or unrecognised answer is an answer with a code of its own. A refusal is not a failure. */
+/** An empty or unrecognised answer has its own code. A refusal is not a failure. */
 function answerEnd({ reason, failure, cause }: EndOfTurn): AnswerEnd {
   // Either the server's own limit or the model's.
   if (failure?.code === "timeout" || failure?.cause === "timeout") return "timeout";

@@ -3,15 +3,15 @@ import type { ReasoningEffort, RunOptions } from "../../engine/settings.ts";
 import type { ToolExecution } from "../../protocol/interactive.ts";
 import { refused, unusable } from "./failures.ts";
 
-/** How long the offline and scripted models can be silent; they have no limit of their own. */
+/** How long the offline and scripted models can be silent; these models set no limit themselves. */
 export const ownSilenceMs = 10_000;
 
-/** What `config.yaml` and the command line say about `/ws`. Times in milliseconds. */
+/** Settings of `/ws` from `config.yaml` and the command line. Times in milliseconds. */
 export interface InteractiveOptions {
   readonly cwd: string;
   readonly reasoningEffort: ReasoningEffort;
   readonly toolExecution: ToolExecution;
-  /** What clients can choose instead. */
+  /** Alternatives that clients can choose. */
   readonly toolExecutionChoices: readonly ToolExecution[];
   /** Without `ai`, providers' models have their own limits. */
   readonly timeouts: { readonly ai?: number; readonly toolResult: number; readonly idleSession: number };
@@ -29,7 +29,7 @@ export interface ServerLog {
 
 type Choice = Pick<InteractiveOptions, "toolExecution" | "toolExecutionChoices">;
 
-/** Who runs the tools of a new session. Throws if clients cannot choose. */
+/** The side that runs a new session's tools. Throws if clients cannot choose. */
 export function chosenExecution(wanted: ToolExecution | null | undefined, options: Choice): ToolExecution {
   const { toolExecution: usual, toolExecutionChoices: choices } = options;
   if (wanted === undefined || wanted === null || wanted === usual) return usual;

@@ -25,14 +25,14 @@ export interface Seat {
   readonly hold: Hold;
 }
 
-/** What the connections of `/ws` share. */
+/** State shared by the connections of `/ws`. */
 export class InteractiveServer {
   readonly options: InteractiveOptions;
   readonly engine: Engine;
   readonly access: AccessControl;
   readonly report: Report;
   private readonly log: ServerLog;
-  /** By session, not by id: one that is closed and still sends its last events may be open again under the same id. */
+  /** By session instead of id: a session that is still sending its last events can already be open again under the same id. */
   private readonly live = new Map<Session, Promise<LiveSession>>();
 
   constructor({ engine, access, log, report, options }: InteractiveParts) {
@@ -43,7 +43,7 @@ export class InteractiveServer {
     this.options = options;
   }
 
-  /** Rejects with what the client is sent. */
+  /** Rejects with the failure to send to the client. */
   async start(userId: string, params: SessionParams, who: Identity): Promise<Seat> {
     const { cwd, reasoningEffort } = this.options;
     const execution = chosenExecution(params.toolExecution, this.options);

@@ -16,7 +16,7 @@ export function settingsOf(
   const { execution, modelId, ...usual } = more;
   const told = [
     ...(language ? [`Answer in this language, whatever language the user writes in: ${language}`] : []),
-    ...(context ? [`What the client says about this session:\n\n${context}`] : []),
+    ...(context ? [`The client's context for this session:\n\n${context}`] : []),
   ];
   const clientTools = clientToolsOf(tools);
   return {

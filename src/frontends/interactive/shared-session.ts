@@ -28,7 +28,7 @@ const mostAtOnce = 4 * 1024 * 1024;
 interface Listener {
   /** It has resumed the session, and also sees what others do in it. */
   isFollower: boolean;
-  /** What happens during its replay. */
+  /** Events during its replay. */
   held: string[] | undefined;
   heldCharacters: number;
 }
@@ -151,7 +151,7 @@ export class LiveSession {
     await this.session.interrupt();
   }
 
-  /** A client ends the session: listeners are told so last. */
+  /** A client ends the session. Listeners are notified last. */
   endAsAsked(): void {
     this.isEndedAsAsked = true;
   }
@@ -251,14 +251,14 @@ export class LiveSession {
     this.origins.delete(messageId);
     if (origin === undefined) return undefined;
     const frame = resultFrame(origin.requestId, { messageId, status: messageStatus.ok, seq });
-    // In the order of seq: not before events that the client is still to get.
+    // In order of `seq`: after the events that the client has not received yet.
     const held = this.listeners.get(origin.client)?.held;
     if (held === undefined) origin.client.send(frame);
     else held.push(frame);
     return origin;
   }
 
-  /** `from` caused it and is skipped if only followers are told. */
+  /** `from` caused it, and is skipped if only followers are notified. */
   private tell({ notification, to }: Outgoing, from?: Client): void {
     // Created once, and only if there is a listener.
     let frame: string | undefined;

@@ -19,7 +19,7 @@ import type { Outgoing } from "./outbox.ts";
 import { answerOf } from "./requests/answers.ts";
 import type { Held } from "./sessions.ts";
 
-/** What the connection does before and after the lines of an event are sent. */
+/** Hooks of the connection before and after an event's lines are sent. */
 interface Steps<Type extends EventType> {
   before?(event: EventOf<Type>): void;
   after?(event: EventOf<Type>): void;
@@ -154,7 +154,7 @@ export class LiveSession {
     return this.shownFilters.current;
   }
 
-  /** Sends what is under way to a client that joins during a turn, right after its response. */
+  /** Sends the turn in progress to a client that joins during it, right after its response. */
   tellUnderWay(): void {
     this.send(this.translator.underWay());
   }
@@ -205,7 +205,7 @@ export class LiveSession {
     const interaction = this.session.openRequests().get(response.id);
     // Late, second and unknown answers have no effect.
     if (interaction === undefined || interaction.kind === "tool") return;
-    // Neither have answers of a client that only sees what others are asked.
+    // Ignore answers of clients that only observe.
     const isAsked = interaction.kind === "question" ? this.parts.held.canAnswer : this.canApprove;
     if (isAsked) this.attachment.answer(response.id, answerOf(interaction, response));
   }
@@ -234,7 +234,7 @@ export class LiveSession {
 
   /**
    * The client's input has ended, so questions can no longer be answered. Resolves when all accepted prompts have had
-   * their turn, or at once if the session goes on without this client.
+   * their turn, or at once if the session continues without this client.
    */
   async finish(): Promise<void> {
     if (this.parts.held.goesOn) return;
@@ -254,7 +254,7 @@ export class LiveSession {
   }
 
   /**
-   * The client leaves, or was lost and may come back. Ends what runs, unless the session goes on. Resolves when everything
+   * The client leaves, or was lost and may come back. Ends running work, unless the session continues. Resolves when everything
    * was sent.
    */
   async leave({ isLost = false } = {}): Promise<void> {

@@ -1,4 +1,4 @@
-/** Where a prompt came from. */
+/** A prompt's origin. */
 export interface Origin {
   readonly requestId: string;
   /** The client's name for the turn. */

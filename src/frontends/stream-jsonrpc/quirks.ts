@@ -19,7 +19,7 @@ interface Message extends Readonly<Record<string, unknown>> {
 /** Replaces a message; strings are sent as raw lines. `asked`: methods by the id of their pending request. */
 type Quirk = (message: Message, asked: ReadonlyMap<string, string>) => readonly (Message | string)[];
 
-/** Faults seen in backends of this protocol, each with state of its own, in order of application. */
+/** Faults seen in backends of this protocol, each with its own state, in order of application. */
 const quirks = {
   "silent-cancel": silentCancel,
   "no-turn-end": () => (message) => (noticeOf(message)?.type === "agent_turn_completed" ? [] : [message]),
@@ -122,7 +122,7 @@ const signsOfMore = ["thinking_text_delta", "assistant_text_delta", "tool_call",
 
 /**
  * Holds back the last message that `isHeld` matches until the turn is idle, or until one of `ends` shows that the turn
- * goes on.
+ * continues.
  */
 function laterThanIdle(isHeld: (notice: Notification) => boolean, ends: readonly string[] = []): Quirk {
   let held: readonly Message[] = [];

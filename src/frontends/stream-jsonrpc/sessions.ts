@@ -21,17 +21,17 @@ interface Fork {
   readonly changes?: SettingsChanges;
 }
 
-/** Where a connection gets its sessions. Each method throws or rejects if the client must not do that. */
+/** A connection's source of sessions. Each method throws or rejects if the client lacks the right. */
 export interface Sessions {
   check(needs: readonly Need[], models: SettingsChanges): void;
   create(options: NewSession): Promise<Held>;
   open(id: string, run: RunOptions): Promise<Held>;
-  /** The client asks again for all of a session that it has. */
+  /** The client loads a session that it already has open. */
   readAgain(): void;
   /** The id of the copy, which is closed. */
   fork(session: Session, options: Fork): Promise<string>;
   checkChanges(session: Session, changes: SettingsChanges): void;
-  /** Admits a message; the returned function says that it was answered. */
+  /** Admits a message; call the returned function when it is answered. */
   admit(session: Session, characters: number): () => void;
   models(): Promise<readonly ModelInfo[]>;
 }
@@ -41,7 +41,7 @@ export interface Held {
   readonly session: Session;
   /** Another client has it open already, so opening it changes nothing. */
   readonly wasOpen: boolean;
-  /** It goes on when this client leaves, and its questions wait for the next one. */
+  /** It outlives this client, and its questions wait for the next one. */
   readonly goesOn: boolean;
   readonly canAnswer: boolean;
   /** Milliseconds for which a lost client can still be asked. */
@@ -93,7 +93,7 @@ export function ownSessions(
   };
 }
 
-/** Sessions shared with other clients, which go on when one leaves. */
+/** Sessions shared with other clients, which continue when one leaves. */
 export function sharedSessions({ access, who }: Shared): Sessions {
   const canAnswer = can(who, "use");
   const shared = (hold: Hold): Held => ({

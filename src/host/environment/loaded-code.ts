@@ -28,7 +28,7 @@ const libraryPathVariables = [
   "GCONV_PATH",
 ] as const;
 
-/** Where variables make every program's loader find libraries. Relative entries are removed for commands. */
+/** Places where variables make every program's loader find libraries. Relative entries are removed for commands. */
 export function loaderPlaces(env: Environment): string[] {
   const folders = libraryPathVariables.flatMap((name) => entries(env[name], /[:;]/));
   return [...folders, ...libraryVariables.flatMap((name) => libraries(env[name]))].filter(isAbsolute);
@@ -51,7 +51,7 @@ export function withoutRelativeLibraries(env: Readonly<Record<string, string>>):
   return kept;
 }
 
-/** Where variables make a language's programs find code, as written. */
+/** Places where variables make a language's programs find code, as written. */
 export function languagePlaces(language: Language, env: Environment): readonly string[] {
   const lists = listVariables[language].flatMap((name) => entries(env[name]));
   return [...lists, ...optionPlaces[language](env)];

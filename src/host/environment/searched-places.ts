@@ -32,7 +32,7 @@ function alike(names: string, helped: string): readonly (readonly [string, reado
 }
 
 /**
- * Where a program finds code besides its own file: helpers, libraries and modules. `undefined` if a place depends on
+ * Places where a program finds code besides its own file: helpers, libraries and modules. `undefined` if a place depends on
  * the working directory, or files around `from` control a version manager's shim.
  */
 export async function searchedPlaces(program: string, from?: string): Promise<readonly string[] | undefined> {

@@ -1,4 +1,4 @@
-/** What a value was recognised as. Never the value itself: `tinman doctor` prints these. */
+/** The kind of a recognised secret. Never the value itself: `tinman doctor` prints these. */
 export type SecretKind =
   | "URL with credentials"
   | "user and password"

@@ -25,7 +25,7 @@ function pathError(code: string, words: string, path: string): Error {
   return Object.assign(new Error(`${code}: ${words}, '${path}'`), { code, path });
 }
 
-/** What to do at a name: follow it if it is a link, keep it as a plain name, or stop there. */
+/** The action at a name: follow it as a link, keep it as a plain name, or stop there. */
 export type Step = "follow" | "keep" | "stop";
 
 /**

@@ -9,7 +9,7 @@ import { liesBelow } from "./where-it-leads.ts";
 const maxLinks = 40;
 
 export interface Way {
-  /** Where it leads; in a loop, the link where following stopped. */
+  /** The target; in a loop, the link where following stopped. */
   readonly end: string;
   /** The links followed, each as its canonical folder plus its name. */
   readonly links: readonly string[];
@@ -26,7 +26,7 @@ function look(path: string): Seen {
     if (stats === undefined) return "missing";
     return stats.isSymbolicLink() ? { target: nameOfBytes(readlinkSync(place, { encoding: "buffer" })) } : "plain";
   } catch {
-    // Keep an unreadable part by its name: its users cannot get further either.
+    // Keep an unreadable part by its name: commands cannot follow it either.
     return "plain";
   }
 }

@@ -29,7 +29,7 @@ export interface HeldFolder {
 export type HoldFolder = (folder: string, meant: Meant, make: boolean) => Promise<HeldFolder>;
 
 export function leadsElsewhere({ path, use }: Meant): Error {
-  const message = `${path} leads to another place since it was allowed. Nothing was ${use}.`;
+  const message = `${path} now leads elsewhere than when it was allowed. Nothing was ${use}.`;
   return Object.assign(new Error(message), { code: "ESTALE", path });
 }
 

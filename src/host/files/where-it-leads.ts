@@ -4,7 +4,7 @@ import { canonicalPath, type Step } from "./canonical-path.ts";
 const processLink = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?(?:cwd|root|exe|fd|map_files)$/;
 
 /**
- * Where an absolute path leads. Below `/proc`: first as a command would resolve it, with its own links instead of ours, then as
+ * The target of an absolute path. Below `/proc`: first as a command would resolve it, with its own links instead of ours, then as
  * we do; behind a process's own link, only the former. Rejects if it cannot be resolved.
  */
 export async function whereItLeads(path: string): Promise<readonly string[]> {

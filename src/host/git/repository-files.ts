@@ -41,7 +41,7 @@ const mostEntries = 40_000;
 const mostAlternates = 20;
 
 /**
- * Where git gets data from besides a repository and its working tree: other repositories. `undefined` if the
+ * Other repositories from which git gets data besides a repository and its working tree. `undefined` if the
  * repository's folder links to any other file, which git would show as its own, or is too large.
  */
 export async function placesElsewhere(

@@ -123,7 +123,7 @@ async function runsPreparedSteps({ folder }: Repository): Promise<boolean> {
 }
 
 /**
- * Where git in this folder gets data from besides the repository. `undefined` if it might run a program that the repository's
+ * Repositories from which git in this folder also gets data. `undefined` if it might run a program that the repository's
  * files name, or show any other file, or if that is unclear. Never rejects.
  */
 export async function shownPlaces(cwd: string): Promise<readonly string[] | undefined> {

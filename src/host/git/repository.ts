@@ -33,7 +33,7 @@ export function isThere(path: string): boolean {
   }
 }
 
-/** Where one of git's paths leads, resolved as the system does: `link/..` is the parent of the link's target. */
+/** The target of one of git's paths, resolved as the system does: `link/..` is the parent of the link's target. */
 export function leadsTo(path: string, base: string): string | undefined {
   try {
     return realpathSync.native(isAbsolute(path) ? path : `${base}/${path}`);

@@ -11,7 +11,7 @@ interface TrackedFiles {
   readonly algorithm: "sha1" | "sha256";
 }
 
-/** What git tracks in a repository; `undefined` if its index is not fully understood. */
+/** The files that git tracks in a repository; `undefined` if its index is not fully understood. */
 export async function trackedFiles({ folder, common }: Repository): Promise<TrackedFiles | undefined> {
   const settings = (await readSmall(join(common, "config"))) ?? "";
   const algorithm = /\bobjectformat\s*=\s*"?sha256/i.test(settings) ? "sha256" : "sha1";

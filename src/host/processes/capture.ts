@@ -40,7 +40,7 @@ export async function capture(
     const child = startProgram(program, args, {
       cwd: options.cwd,
       env: { ...commandEnvironment(process.env, []), PATH: ownPath(options.cwd), ...options.environment },
-      // A group of its own, so that what it started ends with it.
+      // A separate group, so that everything it started ends with it.
       detached: true,
       stdio: ["ignore", "pipe", "ignore"],
     });
@@ -48,7 +48,7 @@ export async function capture(
       try {
         if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
       } catch {
-        // It ended by itself.
+        // It has already exited.
       }
     };
     const finish = (result: Captured | undefined) => {

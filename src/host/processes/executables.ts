@@ -34,7 +34,7 @@ export function pathFolders(cwd?: string): readonly string[] {
 
 const systemFolders = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"];
 
-/** Where we find programs that we start ourselves: the system's folders first, none in `cwd`. */
+/** The search path for programs that we start ourselves: the system's folders first, none in `cwd`. */
 function ownFolders(cwd: string): readonly string[] {
   return [...new Set([...systemFolders, ...pathFolders(cwd)])];
 }
@@ -56,7 +56,7 @@ export function usersProgram(name: string, cwd: string, folders = pathFolders(cw
 }
 
 /**
- * Where the system would find a program outside `cwd`. Synchronous, because checking a hundred missing names then takes
+ * The system's file for a program outside `cwd`. Synchronous, because checking a hundred missing names then takes
  * microseconds.
  */
 export function findOnPath(name: string, cwd?: string, folders = pathFolders(cwd)): string | undefined {

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 
 const kernelThreadFlag = 0x00200000;
 
-/** A process, told apart from a later one with the same id. */
+/** A process, distinguishable from a later one with the same id. */
 export interface Started {
   readonly pid: number;
   readonly startTicks: number;
@@ -37,7 +37,7 @@ export async function statusOf(pid: number): Promise<ProcessStatus | undefined> 
 async function childrenOf(pid: number): Promise<readonly number[]> {
   const text = await readFile(`/proc/${pid}/task/${pid}/children`, "latin1").catch(() => undefined);
   if (text !== undefined) return text.split(" ").filter(Boolean).map(Number);
-  // A kernel without that file.
+  // The kernel lacks that file.
   const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name)).map(Number);
   const parents = await Promise.all(pids.map(async (at) => (await statusOf(at))?.parent));
   return pids.filter((_, index) => parents[index] === pid);

@@ -32,7 +32,7 @@ export interface ProcessesOptions {
   readonly environment?: NodeJS.ProcessEnv;
   /** Our settings file for the ripgrep that commands run. */
   readonly ripgrepSettings?: string;
-  /** Contains commands. Default: one of its own. */
+  /** Contains commands. Default: a new one. */
   sandbox?(): Promise<HostSandbox>;
 }
 

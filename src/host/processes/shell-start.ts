@@ -55,7 +55,7 @@ interface Spawning {
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly contained?: ContainedStart | undefined;
-  /** Where the output goes; a socket without it. */
+  /** The descriptor for the output. Default: a socket. */
   readonly output?: number | undefined;
 }
 

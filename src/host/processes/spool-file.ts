@@ -51,7 +51,7 @@ export function createSpoolFile(path: string, capBytes: number): SpoolFile {
       if (part.length > 0) await put(part);
     },
     async finish() {
-      if (leftOut > 0) await put(Buffer.from(`\n[${leftOut} more bytes were not kept]\n`));
+      if (leftOut > 0) await put(Buffer.from(`\n[${leftOut} more bytes were dropped]\n`));
       try {
         await (await opening)?.close();
       } catch {

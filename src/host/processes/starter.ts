@@ -2,7 +2,7 @@ import { markerVariable } from "./process-tree.ts";
 
 /**
  * Runs in the command's group and waits for descriptor 3 to close, which happens when our process ends for any reason. Then
- * it kills the group, a contained command's first process, whose id and start time it was told, and all processes with the
+ * it kills the group, a contained command's first process (by its given id and start time), and all processes with the
  * marker. It has no marker itself and ignores the signals that end commands. Its programs never come from the repository.
  */
 const watchdog = `
@@ -65,7 +65,7 @@ export interface Starting {
   /** The watchdog's. */
   readonly path: string;
   readonly shell: readonly string[];
-  /** What the command is started by, up to its own arguments, and folders that the watchdog removes. */
+  /** The command's launcher, up to the command's own arguments, and folders that the watchdog removes. */
   readonly contained?: { readonly launcher: readonly string[]; readonly heldFolders: readonly string[] };
 }
 

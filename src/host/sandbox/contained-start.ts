@@ -6,7 +6,7 @@ export interface ContainedStart {
   readonly options: Uint8Array;
   /** Additional variables for the command. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Whether it has a PID namespace of its own, `below`: in the session's. */
+  /** Whether it has its own PID namespace; `below`: inside the session's. */
   readonly ownProcesses: false | "here" | "below";
   /** Mount points that we created, parents first. They are removed if we are killed. */
   readonly heldFolders: readonly string[];

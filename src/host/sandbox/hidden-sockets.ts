@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 
-/** Where the system's daemons listen: D-Bus, Docker, systemd, Podman. */
+/** Folders where the system's daemons listen: D-Bus, Docker, systemd, Podman. */
 export const runFolders = ["/run", "/var/run"] as const;
 
 function isSocket(path: string): boolean {

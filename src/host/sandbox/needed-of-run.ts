@@ -22,7 +22,7 @@ function partOfRun(path: string): string | undefined {
         .join("/");
 }
 
-/** What commands need of `/run`: the settings of name resolution, and the programs on PATH. */
+/** The parts of `/run` that commands need: the settings of name resolution, and the programs on PATH. */
 export function neededOfRun(path: string | undefined): readonly string[] {
   const folders = ["/run/current-system", ...(path ?? "").split(delimiter)];
   const programs = folders.flatMap((folder) => partOfRun(folder) ?? []).flatMap((folder) => leadsTo(folder) ?? []);

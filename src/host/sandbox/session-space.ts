@@ -14,7 +14,7 @@ export interface SessionSpace {
 
 export interface SpaceNeeds {
   readonly network: boolean;
-  /** `seen`: the command sees the processes inside. `below`: they see the command, which has a group of its own. */
+  /** `seen`: the command sees the processes inside. `below`: they see the command, which has its own process group. */
   readonly processes: "none" | "seen" | "below";
 }
 

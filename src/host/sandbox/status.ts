@@ -15,7 +15,7 @@ function setting(path: string): string | undefined {
   }
 }
 
-/** What prevents user namespaces here. */
+/** The settings that prevent user namespaces here. */
 function adviceFor(): string {
   if (existsSync("/.dockerenv") || existsSync("/run/.containerenv")) {
     return "Start the container with --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined.";

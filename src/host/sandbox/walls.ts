@@ -4,7 +4,7 @@ import type { Containment } from "../../engine/containment.ts";
 import { canonicalPath } from "../files/canonical-path.ts";
 import { liesBelow } from "../files/where-it-leads.ts";
 
-/** What a command can do with a place and everything below it. */
+/** A command's access to a place and everything below it. */
 type Rule = "write" | "keep" | "hide" | "show";
 
 /** One mount. Bubblewrap creates them in order: a folder before its content. */

@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import type { GrepQuery } from "../../engine/ports.ts";
 import { namesCarriageReturns } from "./line-ends.ts";
 
-/** What to search for in each text. */
+/** The query for each text. */
 interface Task {
   readonly source: string;
   readonly flags: string;

@@ -47,7 +47,7 @@ function isActive(character: Character | undefined, text: string): boolean {
 }
 
 /**
- * Where a bracket expression ends: at the first `]` if it is simple; otherwise it is ambiguous, and the last `]` counts.
+ * The end of a bracket expression: the first `]` if it is simple; otherwise it is ambiguous, and the last `]` counts.
  * `undefined` if it is not one.
  */
 function setEnd(

@@ -7,7 +7,7 @@ import { nameOfBytes, shownName } from "../../text/shown-name.ts";
  */
 
 export const searchedRoot = "././";
-/** Paths end with a NUL, which none contains. The `:` or `-` behind it is kept. */
+/** Paths end with a NUL, which none contains. The `:` or `-` after it is kept. */
 export const separatorFlags = ["--field-match-separator=\\x00:", "--field-context-separator=\\x00-"] as const;
 
 const nul = 0x00;
@@ -18,7 +18,7 @@ export type Found =
       readonly type: "line";
       /** Relative, without `./`. */
       readonly path: string;
-      /** What follows the path. */
+      /** The text after the path. */
       readonly rest: string;
     }
   | { readonly type: "separator" };

@@ -34,7 +34,7 @@ export function boundSearch(
   return { exceeded: () => why, stop: () => clearInterval(timer) };
 }
 
-/** Without what it shares with files. 0 where the system does not tell. */
+/** Excludes memory shared with files. 0 if the system does not report it. */
 function ownBytes(pid: number): number {
   try {
     const [, resident = 0, shared = 0] = readFileSync(`/proc/${pid}/statm`, "utf8").split(" ").map(Number);

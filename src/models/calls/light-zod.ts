@@ -260,7 +260,7 @@ function errorOf({ path, message }: Fault): Error {
   return new Error(JSON.stringify([{ path, message }], null, 2));
 }
 
-/** What the AI SDK calls; it awaits the result. */
+/** The method that the AI SDK calls; it awaits the result. */
 export function safeParseAsync(schema: Schema, value: unknown): unknown {
   const data = schema.read(value);
   return data instanceof Fault ? { success: false, error: errorOf(data) } : { success: true, data };

@@ -11,7 +11,7 @@ const interleavedThinking = "interleaved-thinking-2025-05-14";
 
 type Json = ProviderOptions[string];
 
-/** Provider options beside the conversation: effort, and what the provider stores. */
+/** Provider options besides the conversation: effort, and storage at the provider. */
 export function optionsOf(spec: ModelSpec, request: ModelRequest, effort: ReasoningEffort): ProviderOptions {
   switch (spec.wire) {
     case "anthropic":

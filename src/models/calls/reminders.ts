@@ -22,7 +22,7 @@ export function unquoteReminders(json: string): string {
 
 const unfinishedTag = /(?:<|\\u003c)(?:\s|\\[nrt]?){0,9}\/?(?:\s|\\[nrt]?){0,9}[a-z-]{0,720}$|\\(?:u(?:0(?:03?)?)?)?$/i;
 
-/** `unquoteReminders` for arguments that stream in: what may be the beginning of a tag waits for its end. */
+/** `unquoteReminders` for arguments that stream in: text that may begin a tag is held back until the tag is complete. */
 export class StreamedUnquoting {
   private held = "";
 

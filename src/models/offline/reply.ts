@@ -54,7 +54,7 @@ function* answer(conversation: Conversation, inSpecMode: boolean, say: Say): Wor
   const plan = asked?.steps.find((step) => step.kind === "plan");
   const understood = plan === undefined ? asked : understand(plan.goal, before);
   const actions = understood?.steps.filter((step) => step.kind === "act") ?? [];
-  // "Summarize this" beside an attachment is not about the folder, and a plan for it would be made up.
+  // "Summarize this" with an attachment is not about the folder, and a plan for it would be made up.
   const isAboutIt = hasAttachments && actions.some((action) => action.isLoose === true);
   if (understood === undefined || isAboutIt || (plan !== undefined && actions.length === 0))
     return refused(

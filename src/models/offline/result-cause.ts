@@ -7,7 +7,7 @@ const foreignWords: readonly (readonly [ToolCause, RegExp, ToolResultBlock["stat
   ["no_match", /^\s*(?:No match\w*.*)?\s*$/i, "ok"],
 ];
 
-/** What a result means beyond its status. */
+/** A result's cause, beyond its status. */
 export function causeOf({ cause, status, text }: ToolResultBlock): ToolCause | undefined {
   return cause ?? foreignWords.find(([, words, of]) => of === status && words.test(text))?.[0];
 }

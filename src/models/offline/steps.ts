@@ -20,13 +20,13 @@ export interface Action {
   /** "read a.txt": for plans, failures, and announcements without `saying`. */
   readonly does: Words;
   readonly saying?: Words;
-  /** What "it" means after this step. */
+  /** The meaning of "it" after this step. */
   readonly path?: string;
-  /** What "reply only with …" can refer to. */
+  /** The texts that "reply only with …" can refer to. */
   readonly gives?: string;
   /** Needs a plan in spec mode. */
   readonly changes?: boolean;
-  /** The user must judge what was found. */
+  /** The user must judge the result. */
   readonly isLoose?: boolean;
   /** The report: fixed text, or a title for the result, with text for an empty one. */
   readonly did?: Words;

@@ -58,7 +58,7 @@ const marker =
 export const isAcknowledgement = (text: string): boolean => acknowledgements.has(withoutEnd(text).toLowerCase());
 const isLiteral = (text: string): boolean => isAcknowledgement(text) || greetings.test(text) || marker.test(text);
 
-/** Identifiers that are no verdict: `parseConfig`, `max_size`, TODO. */
+/** Identifiers that cannot be a verdict: `parseConfig`, `max_size`, TODO. */
 export const isCodeName = (text: string): boolean =>
   /^(?:TODO|FIXME|(?=.*(?:[a-z][A-Z]|\d|[_$.:(]))[A-Za-z_$][\w$]*(?:(?:\.|::)[\w$]+)*(?:\(\))?)$/.test(text);
 

@@ -18,7 +18,7 @@ const endpoints: Readonly<Record<Wire, string>> = {
 /** These base addresses are usually written without an API version, as the providers' own libraries expect. */
 const versions: Partial<Readonly<Record<Wire, string>>> = { anthropic: "/v1", google: "/v1beta" };
 
-/** The normalized address, or what is wrong with it. The fault never quotes the address, which can hold a password. */
+/** The normalized address, or its fault. The fault never quotes the address, which can hold a password. */
 export function readAddress(given: string, wire: Wire): Address | string {
   const text = given.trim();
   if (!/^https?:\/\/[^/]/i.test(text)) return "must start with http:// or https://";

@@ -15,7 +15,7 @@ export interface ModelStatus {
   readonly from: "configuration" | "name" | "own";
   /** Its address without secrets. Absent if it runs in this process. */
   readonly address?: string;
-  /** Where its key comes from. Absent without a key. */
+  /** The source of its key. Absent without a key. */
   readonly key?: string;
   readonly problem?: string;
 }

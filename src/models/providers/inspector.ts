@@ -34,7 +34,7 @@ export interface ModelInspector {
   status(id: string): ModelStatus | undefined;
   /** Throws `config_invalid`, in one line, if any entry is invalid. */
   check(choices: ModelChoices): void;
-  /** What is wrong with an entry, if anything. */
+  /** An entry's fault, if any. */
   faultIn(entry: ModelEntry): string | undefined;
   /** Queries the usual model servers on this machine. Never rejects; an abort ends it at once. */
   discover(signal: AbortSignal): Promise<readonly LocalServer[]>;

@@ -28,7 +28,7 @@ export interface ModelSpec {
   readonly query?: string;
   /** Absent if the provider needs none. */
   readonly apiKey?: string;
-  /** Where the key comes from, for messages: variables, or a place in the configuration. */
+  /** The key's source, for messages: variables, or a place in the configuration. */
   readonly keyPlace: string;
   /** Why calls fail, such as an unset key. The model is still listed. */
   readonly missing?: string;

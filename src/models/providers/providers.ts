@@ -13,7 +13,7 @@ export interface Provider {
   readonly addressVariable?: string;
   /** It runs on the user's machine, and needs no key. */
   readonly isLocal?: boolean;
-  /** Where upcoming versions listen. Only discovery looks there. */
+  /** The address of upcoming versions. Only discovery looks there. */
   readonly comingBaseUrl?: string;
   /** Efforts of all its models, if they don't depend on the model. */
   readonly efforts?: readonly ReasoningEffort[];

@@ -53,7 +53,7 @@ export function readEntry(entry: ModelEntry, env: Environment): ModelSpec | Faul
   return specOf(entry, provider, env);
 }
 
-/** What is wrong with the address that a provider's variable sets, if anything. */
+/** The fault in the address that a provider's variable sets, if any. */
 export function movedFault(provider: Provider, env: Environment): string | undefined {
   const { addressVariable = "" } = provider;
   const address = readAddress(env[addressVariable] || provider.baseUrl, provider.wire);

@@ -23,16 +23,13 @@ const notInAValue = /[^\t\x20-\x7e\x80-\xff]/;
 /** Throws `NetworkError` of kind `invalid` for a request that can't be sent. */
 export function checkRequest({ url, method }: HttpRequest): void {
   if (url.protocol !== "http:" && url.protocol !== "https:") {
-    throw new NetworkError(
-      "invalid",
-      `Addresses that begin with ${url.protocol} cannot be requested; http: and https: can.`,
-    );
+    throw new NetworkError("invalid", `Unsupported scheme "${url.protocol}". Use "http:" or "https:".`);
   }
   if (url.username !== "" || url.password !== "") {
-    throw new NetworkError("invalid", `The address of ${url.host} holds a user or password; give them as a header.`);
+    throw new NetworkError("invalid", `The address of ${url.host} contains a user or password. Send them in a header.`);
   }
   if (!token.test(method) || ["CONNECT", "TRACE", "TRACK"].includes(method.toUpperCase())) {
-    throw new NetworkError("invalid", `A request to ${url.host} cannot be sent with this method.`);
+    throw new NetworkError("invalid", `Unsupported method for a request to ${url.host}.`);
   }
 }
 

@@ -7,7 +7,7 @@ import { isLocalRequest, needOf } from "./needs.ts";
 import { wallsFor } from "./walls.ts";
 
 export interface ContainedCommand {
-  /** With `medium` instead of `high` for what is not understood. */
+  /** With `medium` instead of `high` for parts that are not understood. */
   readonly judged: JudgedPart;
   readonly walls: Containment;
 }
@@ -22,7 +22,7 @@ export function containedCommand(
   context: DecisionContext,
 ): ContainedCommand | undefined {
   const { autonomy, sandbox, cwd, home } = context;
-  // What the workspace holds can be written. If it holds everything, walls are useless.
+  // Everything in the workspace can be written. If the workspace holds everything, walls are useless.
   const holdsHome = liesIn(home, cwd, context.foldsCase);
   if (sandbox === undefined || (holdsHome && cwd !== home)) return undefined;
   if (autonomy === "high" && !sandbox.isRequired) return undefined;

@@ -1,9 +1,9 @@
-/** What proven calls need beyond the workspace. Paths are below the user's home, separated by spaces. */
+/** The needs of proven calls beyond the workspace. Paths are below the user's home, separated by spaces. */
 interface Need {
   /** Matches the words of a call, without the path of its program. */
   readonly calls: RegExp;
   readonly network?: true;
-  /** It downloads, so anything not understood beside it may be code from the network. */
+  /** It downloads, so anything not understood next to it may be code from the network. */
   readonly downloads?: true;
   /** Credentials that the call can read. */
   readonly logins?: string;

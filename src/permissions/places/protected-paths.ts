@@ -90,11 +90,11 @@ function homePlacesOf(known: KnownPlaces): readonly ProtectedPaths[] {
 /** The folders of users other than ours, in comparison form. */
 const othersHome = /^(?:\/(?:home|users|var\/home|export\/home)\/[^/]+|\/(?:var\/)?root)(?=\/|$)/;
 const othersHomes = /^\/(?:home|users|var\/home|export\/home)$/;
-/** What no project has in its own folder. */
+/** Places that no project has in its own folder. */
 const onlyInHomes =
   /^\/\.(?:ssh|gnupg|aws|azure|kube|config\/gcloud|docker\/config\.json|netrc|git-credentials|pgpass|\w+_history|password-store|mozilla)(?:\/|$)/;
 
-/** A path (in comparison form) in another user's home, and what is known there, as if that home were ours. */
+/** A path (in comparison form) in another user's home, and the places known there, as if that home were ours. */
 function asOurs(
   name: string,
   known: KnownPlaces,

@@ -91,15 +91,15 @@ const isRecursive = /\brecursive["']? ?:/;
 /** Such a call under another name. */
 const renamedCall = /\b(?:rmtree|remove_tree) as\b|= ?[\w.]*\b(?:rmtree|remove_tree|rmSync)\b(?! ?\()/;
 const computedCall = /\w ?\[[^\]]{1,100}\] ?\(/;
-/** A list of words for a program, with one that is not written out. */
+/** A list of words for a program, one of them computed. */
 const listedWords = /["']rm["'] ?, ?\[? ?(?=(?:["']-\w*["'] ?, ?)*["']-\w*[rR])(?:["']-{1,2}\w*["'] ?, ?)+[^"'\s\]]/;
-/** What follows such a call where the folder is written out. */
+/** The text after such a call, if the folder is a literal. */
 const writtenOut = /^\(?["'][^"'$#{}\\]*["'] ?(?:[,;)']|$)/;
-/** A command in quotes to which a program appends what is to be deleted. */
+/** A quoted command to which a program appends the path to delete. */
 const appendedFolder =
   /(?:[(=,]|\b(?:system|exec|popen)) ?(["'])(?:(?!\1).){0,200}\brm (?:-\w+ )+\1 ?(?:[.+,%]|[A-Za-z_$])/;
 
-/** Whether a program in the text deletes a folder whose path it puts together itself. */
+/** Whether a program in the text deletes a folder whose path it computes. */
 function deletesComputed(text: string): boolean {
   if (!deletingWord.test(text)) return false;
   const plain = text.slice(0, longestText).replace(/[ \t]+/g, " ");
@@ -148,7 +148,7 @@ function withKnownValues(text: string, { cwd, home }: Places): string {
   return (
     text
       .replace(/[ \t]+/g, " ")
-      // What is cut off or put in its place can leave the folder itself, or one above it.
+      // Cutting or replacing a part can leave the folder itself, or one above it.
       .replace(/\$\{HOME[%#:/^,@][^}]*\}/g, `$& ${home} `)
       .replace(/\$\{HOME\}|\$HOME\b/g, home)
       .replace(

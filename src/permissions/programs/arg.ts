@@ -1,4 +1,4 @@
-/** One word of a command, as far as it is known in advance. */
+/** One word of a command, as far as it can be known in advance. */
 export type Arg =
   /** `disguised`: written with quotes or escapes. */
   | { readonly kind: "text"; readonly value: string; readonly disguised?: boolean }

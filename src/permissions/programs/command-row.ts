@@ -84,7 +84,7 @@ export interface CommandRow {
   readonly obeysIgnoreFiles?: true;
   /** It starts a tool that must be installed in the project, since it would fetch a package of that name otherwise. */
   readonly installed?: true;
-  /** It fetches what the settings of remotes name, and may delete other branches where those go. */
+  /** It fetches the refs that the settings of remotes name, and may delete other branches there. */
   readonly fetches?: true;
   /** It shows a repository's remotes, including credentials in their addresses. */
   readonly showsRemotes?: true;

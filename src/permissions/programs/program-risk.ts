@@ -21,7 +21,7 @@ const systemProgram = /^(?:\/usr(?:\/local)?)?\/s?bin\/([^/]+)$/;
 /** `runsProject`: it runs the project's code on purpose, as builds and tests do. */
 type RowJudgement = Judgement & { readonly runsProject?: true };
 
-/** What a simple command can do, judged by its program and words. */
+/** The effect of a simple command, judged by its program and words. */
 export function judgeProgram(args: readonly Arg[], around: Surroundings): Judgement {
   const [first, ...rest] = args;
   const written = textOf(first);

@@ -7,7 +7,7 @@ import type { Fit } from "./argv.ts";
 import type { CommandRow } from "./command-row.ts";
 import { asking, filledFolder, folderTouches, lossesOf, touchesOf } from "./touches.ts";
 
-/** What a call that fits a row reads and writes; `undefined` if that is not known in advance. */
+/** The paths that a call fitting a row reads and writes; `undefined` if they are not known in advance. */
 export function touchesFor(
   row: CommandRow,
   { operands, values, dashes, given }: Fit,

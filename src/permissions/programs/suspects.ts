@@ -83,7 +83,7 @@ function addressedFiles(word: string): readonly Arg[] {
   return all.map(text);
 }
 
-/** What a piece of an address stands for: `{a,b}` and `[a-c]` for several texts, anything else for itself. */
+/** The texts that a piece of an address can mean: several for `{a,b}` and `[a-c]`, otherwise the piece itself. */
 function choicesOf(piece: string): readonly string[] {
   if (piece.startsWith("{")) return piece.slice(1, -1).split(",");
   const range = /^\[(.)-(.)(?::\d+)?\]$/.exec(piece);

@@ -12,7 +12,7 @@ function isStream(value: string, use: "read" | "write"): boolean {
   return (use === "read" ? harmlessToRead : harmlessToWrite).test(value);
 }
 
-/** What a word names, as lookups; `undefined` if it may be anything. */
+/** The paths that a word names, as lookups; `undefined` if it may be anything. */
 export function touchesOf(
   arg: Arg,
   use: "read" | "write",
@@ -32,7 +32,7 @@ export function touchesOf(
     const what = arg.asWords ? "names-below" : "links-below";
     const ask = (other: Touch["lookup"]["what"]) =>
       printed.folders.map((folder) => asking(other)(touch("path", folder)));
-    // Printing names only reads. What happens to them now is judged for every path they can name.
+    // Printing names only reads. Whatever is done with them now is judged for every path they can name.
     const named = printed.sparesGit === true ? {} : { anyBelow: true as const };
     const all = ask("path").map((one) => ({ ...one, ...named }));
     const files = [...ask(what), ...all].map((one) => ({ ...one, recursive: true }));
@@ -76,7 +76,7 @@ export function asking(what: Touch["lookup"]["what"]): (touch: Touch) => Touch {
   };
 }
 
-/** What else is lost where a path, or the matches of a pattern, are deleted: repositories, and all of a folder. */
+/** Other losses when a path, or a pattern's matches, are deleted: repositories, and all of a folder. */
 export function lossesOf(touch: Touch): readonly Touch[] {
   const { what } = touch.lookup;
   if (what !== "path" && what !== "matches") return [];

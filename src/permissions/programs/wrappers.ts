@@ -156,7 +156,7 @@ export function isPlainShell(command: string): boolean {
   return !bashOnly.test(command);
 }
 
-/** A shell with a script as an argument. What it runs from a file or its input is unknown. */
+/** A shell with a script as an argument. The effect of a script file or of its input is unknown. */
 function shell(name: string): Judge {
   return (args, around) => {
     // An option's name only follows a flag that takes one.

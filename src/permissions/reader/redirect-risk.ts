@@ -11,7 +11,7 @@ function written({ folders, near = [] }: Surroundings): readonly Touch[] {
   return near.map((path) => ({ use: "write", class: "low", lookup: { what: "matches", path }, recursive: true }));
 }
 
-/** What a redirection to a file or another stream does. */
+/** The effect of a redirection to a file or another stream. */
 export function judgeRedirect(
   part: CommandPart,
   {

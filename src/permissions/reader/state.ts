@@ -7,7 +7,7 @@ import type { Folders } from "../shell/folders.ts";
 import type { Bindings } from "./bindings.ts";
 import type { Walked } from "./flow.ts";
 
-/** Where a node is. */
+/** A node's context. */
 export interface Place {
   readonly folders: Folders;
   /** The text that node positions point into. */
@@ -35,11 +35,11 @@ export interface ReaderParts {
   onProgram(name: string): void;
 }
 
-/** What a walk through a command shares. */
+/** State shared by a walk through a command. */
 export interface Reader extends ReaderParts {
   /** Patterns for the folders that the shell may be in, wherever a `cd` leads somewhere unknown. */
   readonly near: string[];
-  /** What happens if a program that takes its words from elsewhere deletes the names that others print. */
+  /** The effect if a program that takes its words from elsewhere deletes the names that others print. */
   readonly listed: Touch[];
   /** The known variables of the text that is being walked. */
   bindings: Bindings;

@@ -54,7 +54,7 @@ function substitution(reader: Reader, node: ParsedScript, place: Place): Walked 
   );
 }
 
-/** What a word may expand to. A substitution is known if its command prints only paths. */
+/** The possible expansions of a word. A substitution is known if its command prints only paths. */
 export function values(reader: Reader, word: Word, place: Place): readonly Arg[] {
   const [only, ...more] = word.parts ?? [];
   const [quoted, ...rest] = only?.type === "DoubleQuoted" ? only.parts : [];

@@ -45,7 +45,7 @@ const evaluators = new Set(["eval", "trap"]);
 const sourcers = new Set(["source", "."]);
 /** A file whose content comes from standard input or another open file. */
 const stream = /^\/(?:dev|proc)\//;
-/** Programs that start a command for what they find, and the flag before that command. */
+/** Programs that start a command for their matches, and the flag before that command. */
 const finders: ReadonlyMap<string, RegExp> = new Map([
   ...["find", "gfind"].map((name) => [name, /^-(?:exec|execdir|ok|okdir)$/] as const),
   ...["fd", "fdfind"].map((name) => [name, /^(?:-[a-zA-Z]*[xX]|--exec|--exec-batch)$/] as const),
@@ -68,7 +68,7 @@ export function programKey(program: string): string {
 
 /**
  * Every command the words may run: as they are, and those that the program starts according to its words.
- * `isParsed`: what it runs is judged separately. `[undefined]` is a command whose program is unknown.
+ * `isParsed`: the started command is judged separately. `[undefined]` is a command whose program is unknown.
  */
 export function readingsOf(words: Words, isParsed: boolean): readonly Words[] {
   const readings: Words[] = [];

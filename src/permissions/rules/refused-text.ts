@@ -2,7 +2,7 @@
 const invisible = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{2800}\u{1d159}\u{16fe4}]/u;
 /** They look like spaces, but do not separate words. */
 const falseSpace = /(?! )\p{Zs}/u;
-/** Where such a space is text. */
+/** Quotes and here-documents, where such a space is text. */
 const quotedText = /'[^']*'|"[^"]*"|<<[\s\S]*/g;
 /** Emoji with variation selectors, skin tones and joiners. */
 const pictures =

@@ -99,7 +99,7 @@ function parsed(
 let byOption: ReturnType<typeof parsed> | undefined;
 let byWords: ReturnType<typeof parsed> | undefined;
 
-/** Where the words after a sub-command start, wherever it is among the flags; -1 if it is not there. */
+/** The position of the words after a sub-command, wherever it is among the flags; -1 without the sub-command. */
 function behindSub(words: Words, sub: readonly string[]): number {
   if (sub.length === 0) return 0;
   const at = words.findIndex(

@@ -15,7 +15,7 @@ export function either(a: Folders, b: Folders): Folders {
 }
 
 /**
- * Where `cd` leads. A shell usually resolves `x/..` by its text, without checking whether `x` is a link; with some
+ * The target of `cd`. A shell usually resolves `x/..` by its text, without checking whether `x` is a link; with some
  * options it follows links. So both results are kept.
  */
 export function enter(folders: Folders, target: Arg | undefined): Folders {

@@ -33,7 +33,7 @@ const mostAlternatives = 32;
 /** Escapes that all parsers read the same way. */
 const plainEscapes = /^\$'(?:[^\\']|\\[nt\\'])*'$/;
 
-/** What a word may expand to: one word, or several if it has a brace list. */
+/** The possible expansions of a word: one word, or several if it has a brace list. */
 export function evaluate(word: WordLike, variables: Variables): readonly Arg[] {
   const pieces: readonly Piece[] = word.parts ?? [{ type: "Literal", text: word.text, value: word.value }];
   if (isUnclear(word, pieces)) return [{ ...unknownWords, mayBe: guessesOf(word.text, variables) }];

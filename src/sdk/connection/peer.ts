@@ -42,7 +42,7 @@ export interface PeerEvents {
   request(id: RequestId, method: string, params: Fields, characters: number): void;
   /** An error without a waiting request: a second answer to `request`, or one that names no request. */
   strayError(error: RpcFailure, request: { readonly id: string; readonly method: string } | undefined): void;
-  /** Back-pressure: what the peer waits for before it reads on, unless a request waits for its answer. */
+  /** Back-pressure: the promise that the peer awaits before it reads on, unless a request waits for its answer. */
   hold(): Promise<void> | undefined;
   warning(words: string): void;
   /** The connection has ended. */

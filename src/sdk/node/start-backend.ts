@@ -43,8 +43,8 @@ export async function startBackend(
   if (program.script !== undefined && !existsSync(program.script)) throw new SdkError(missing(program));
   const before = program.script === undefined ? [] : [program.script];
   const isShell = command !== undefined;
-  // A group of its own: what a terminal sends to this program's, as with Ctrl-C, is for this program to decide on. And
-  // a shell may stay, or start several: they are ended as one.
+  // A separate process group: this program decides about terminal signals such as Ctrl-C. And a shell
+  // can stay, or start several processes, which are ended as one.
   const isGroup = process.platform !== "win32";
   const connection = await start();
   if (signal?.aborted !== true) return connection;

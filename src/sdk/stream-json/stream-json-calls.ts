@@ -28,7 +28,7 @@ interface Entry {
   isDone: boolean;
 }
 
-/** Copies and results arrive close behind their calls, so the oldest can be forgotten. */
+/** Copies and results arrive soon after their calls, so the oldest can be forgotten. */
 const mostCalls = 1_000;
 
 /**
@@ -67,7 +67,7 @@ export function createStreamJsonCalls() {
   }
 
   return {
-    /** `"copy"` for a repetition; undefined without a name, because then it is no call. */
+    /** `"copy"` for a repetition; undefined without a name, because then it is not a call. */
     call(value: unknown, messageId?: string): ToolCall | "copy" | undefined {
       const call = fieldsOf(value);
       const names = namesOf(call);

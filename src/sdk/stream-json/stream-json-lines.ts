@@ -23,7 +23,7 @@ const mostMessages = 1_000;
 /** Translates a run's lines to events in any vocabulary, each thing once. */
 export function createStreamJsonTranslator() {
   const calls = createStreamJsonCalls();
-  /** What was reported, by kind and message. */
+  /** The reported items, by kind and message. */
   const told = new Map<string, string>();
   let sessionId = "";
   /** Text of the last reply that has any. */
@@ -56,7 +56,7 @@ export function createStreamJsonTranslator() {
     if (event !== "copy") yield event;
   }
 
-  /** Thoughts, calls and results within a message become events of their own. */
+  /** Thoughts, calls and results within a message become separate events. */
   function* message(line: Fields): Generator<StreamJsonEvent> {
     const whole = isRecord(line.message) ? { ...line, ...line.message } : line;
     const id = textOf(whole.id) ?? "";

@@ -26,7 +26,7 @@ export interface ReadStreamJsonOptions {
 }
 
 const mebibyte = 1024 * 1024;
-/** Limit for what is split into lines ahead of demand. */
+/** Limit for input that is split into lines ahead of demand. */
 const pieceSize = 64 * 1024;
 
 /**

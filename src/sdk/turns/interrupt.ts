@@ -24,7 +24,7 @@ export function createInterrupt(send: (signal?: AbortSignal) => Promise<void>, w
   };
 }
 
-/** Events that prove that the turn goes on. */
+/** Events that prove that the turn continues. */
 const isWork: TurnEventHandlers<boolean> = {
   text: always,
   text_reset: ignored,

@@ -1,4 +1,4 @@
-/** Keeps the `most` newest entries: copies and stragglers arrive close behind the original. */
+/** Keeps the `most` newest entries: copies and stragglers arrive soon after the original. */
 export function forgetOldest(kept: Map<string, unknown> | Set<string>, most: number): void {
   // The usual case, on the streaming path: creates no iterator.
   if (kept.size <= most) return;

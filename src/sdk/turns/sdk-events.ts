@@ -6,7 +6,7 @@ import { mergedSettings } from "../wire-settings.ts";
 import { createCallBook } from "./call-book.ts";
 import { forgetOldest, markOf } from "./repeats.ts";
 
-/** What the backend has reported about a session. */
+/** A session's state as reported by the backend. */
 export interface Known {
   settings: Settings;
   title: string | undefined;

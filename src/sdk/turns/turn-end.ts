@@ -130,7 +130,7 @@ export function createTurnWatch(turnId: string) {
     }
     isReplyDue = open.size > 0;
     if (all !== "") text = all;
-    // The turn went on after the error.
+    // The turn continued after the error.
     if (!cutShort.has(message.id)) error = undefined;
     wentOn();
   }
@@ -142,7 +142,7 @@ export function createTurnWatch(turnId: string) {
   }
 
   return {
-    /** `events`: what the notification was translated to. */
+    /** `events`: the notification's translation. */
     see(notification: Fields, events: readonly TurnEvent[]): void {
       if (notification.type === "droid_working_state_changed") seeState(notification.newState);
       isOfWhole = notification.type === "create_message";

@@ -114,7 +114,7 @@ export function createTurn(id: string, interrupt: () => Promise<void>, abandoned
     },
     /** The backend is no longer held up, because something waits for the turn's end. */
     runOn,
-    /** What to apply back-pressure with while the queue is too long. */
+    /** The promise that applies back-pressure while the queue is too long. */
     hold: () => (isIterated && !isEndAwaited && !isSettled && isTooMuch() ? room.wait() : undefined),
   };
 }

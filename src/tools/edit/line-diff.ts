@@ -109,7 +109,7 @@ async function* placesOf(before: string, after: string, patchOf: PatchOf, breath
   }
 }
 
-/** Where the common lines at both ends start, and how many of their characters are a change's context. */
+/** The start of the common lines at both ends, and how many of their characters are a change's context. */
 interface CommonEnd {
   readonly old: number;
   readonly new: number;

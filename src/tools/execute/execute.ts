@@ -61,7 +61,7 @@ export const executeTool = defineTool({
 });
 
 function tooLong(seconds: unknown): string {
-  return `timeout is in seconds, at most ${mostSeconds}, got ${seconds}. Start what takes longer with fireAndForget`;
+  return `timeout is in seconds, at most ${mostSeconds}, got ${seconds}. Use fireAndForget for longer commands`;
 }
 
 async function startBackground(command: string, context: ToolContext): Promise<ToolOutput> {

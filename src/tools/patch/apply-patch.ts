@@ -121,7 +121,7 @@ async function outlineOf(section: PatchSection, resolve: (path: string) => Promi
   return { path: await resolve(section.path), ...moves, change: section.change };
 }
 
-/** Approvers see the whole call beside its preview. */
+/** Approvers see the whole call next to its preview. */
 function shownPatch(patch: string): string {
   if (patch.length <= previewLimit) return patch;
   return `${textStart(patch, previewLimit)}\n[${patch.length - previewLimit} more characters: see the call]`;

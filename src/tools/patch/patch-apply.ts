@@ -42,7 +42,7 @@ interface FileText {
   readonly mark: string;
   /** Without line feeds; a carriage return before one is part of the line. */
   readonly lines: readonly string[];
-  /** What a new line needs before its line feed. */
+  /** The character that a new line needs before its line feed. */
   readonly lineEnd: "" | "\r";
   readonly hasFinalNewline: boolean;
 }
@@ -69,7 +69,7 @@ function joinText({ mark, lineEnd, hasFinalNewline }: FileText, lines: readonly 
 interface Place {
   readonly file: FileText;
   readonly finder: Finder;
-  /** Where the previous hunk ended. */
+  /** The end of the previous hunk. */
   readonly from: number;
   readonly name: string;
   readonly breathe: Breathe;

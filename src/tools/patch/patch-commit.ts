@@ -14,7 +14,7 @@ interface Done {
 }
 
 /**
- * Moves and writes what was planned, removals last, so that every text is on disk at every moment. On a failure or an
+ * Applies the planned moves and writes, removals last, so that every text is on disk at every moment. On a failure or an
  * abort, undoes the earlier changes. Returns what went wrong, or `undefined`. Never rejects.
  */
 export async function commitPatch(
@@ -99,7 +99,7 @@ async function requireUntouched({ path, before }: PlannedFile, files: Files): Pr
   throw new Error(before === undefined ? "it was created in the meantime" : "it changed in the meantime");
 }
 
-/** As a sentence: what was undone, and what was not. */
+/** One sentence about the changes that were undone, and those that were not. */
 async function putBack(done: readonly Done[], files: Files): Promise<string> {
   if (done.length === 0) return "Nothing was changed.";
   const failures: string[] = [];

@@ -20,7 +20,7 @@ export function createBudget(breathe: Breathe = createPace()): Budget {
       left -= steps;
       if (left < 0)
         throw new Error(
-          "it needs too much searching, because its lines repeat too often or its files are too large. Give less at once, with context lines that are rare in the file.",
+          "it needs too much searching, because its lines repeat too often or its files are too large. Send a smaller patch, with context lines that are rare in the file.",
         );
     },
   };

@@ -48,7 +48,7 @@ interface State {
   text: string;
   /** Why it no longer exists. */
   gone: "deleted" | "moved" | undefined;
-  /** Where its text was on disk, or was moved. */
+  /** The file that its text came from, and the one that it went to. */
   movedFrom: State | undefined;
   movedTo: State | undefined;
 }
@@ -97,7 +97,7 @@ export async function planPatch(
     if (bytes === undefined) throw new Error(`${name} is larger than 10 MiB. Use Execute for such a change.`);
     bytesTogether += bytes.length;
     if (bytesTogether > mostBytesTogether)
-      throw new Error("The files of the patch are larger than 32 MiB together. Give it in several patches.");
+      throw new Error("The files of the patch are larger than 32 MiB together. Split it into several patches.");
     const text = decodeExactly(bytes);
     if (text === undefined || text.includes("\0"))
       throw new Error(`${name} is not UTF-8 text. Use Execute for such a change.`);
@@ -184,7 +184,7 @@ function requireNoFolders(states: ReadonlyMap<string, State>): void {
     for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
       const file = states.get(folder);
       if (file !== undefined)
-        throw new Error(`${name} is inside ${file.name}, which the patch treats as a file. Give it in two patches.`);
+        throw new Error(`${name} is inside ${file.name}, which the patch treats as a file. Split it into two patches.`);
     }
   }
 }

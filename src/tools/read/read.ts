@@ -118,7 +118,7 @@ async function readNotebook(reading: Reading, start: Uint8Array): Promise<ToolOu
 }
 
 interface Frame {
-  /** What the lines are lines of. */
+  /** The source of the lines. */
   readonly subject: "file" | "text";
   readonly header?: string;
   /** Why the lines end early; `undefined` if they do not. */

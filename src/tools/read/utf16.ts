@@ -6,7 +6,7 @@ export function utf16Of(start: Uint8Array): Utf16 | undefined {
   const encoding = first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "";
   if (encoding === "") return undefined;
   try {
-    // What was read can end within a character, hence `stream`.
+    // The bytes read can end within a character, hence `stream`.
     const text = new TextDecoder(encoding, { fatal: true }).decode(start, { stream: true });
     return text.includes("\0") ? undefined : encoding;
   } catch {

@@ -6,7 +6,7 @@ import { z } from "../zod.ts";
 import { readPage } from "./page-text.ts";
 
 const mostBytes = 5 * 1024 * 1024;
-/** Limit for the file of a long result. The engine cuts what the model gets at once. */
+/** Limit for the file of a long result. The engine cuts the text that the model gets at once. */
 const longestText = 400_000;
 const longestErrorText = 10_000;
 const accept =

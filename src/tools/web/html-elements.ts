@@ -50,7 +50,7 @@ export const anchorSigns: ReadonlySet<string> = new Set(["#", "¶", "§", "🔗"
 
 const longestHref = 2000;
 
-/** Whether an element is skipped with its content: what is invisible, and with `skipsNoise` what surrounds the text. */
+/** Whether an element is skipped with its content: invisible ones, and with `skipsNoise` those around the text. */
 export function isLeftOut({ name, attributes }: Open, skipsNoise: boolean): boolean {
   if (neverText.has(name)) return true;
   if (!skipsNoise || voidElements.has(name)) return false;

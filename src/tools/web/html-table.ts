@@ -17,7 +17,7 @@ export function createHtmlTables(page: MarkdownWriter, limit: number) {
   }
 
   return {
-    /** Where text goes: the open cell, or the page. */
+    /** The target of text: the open cell, or the page. */
     out: (): MarkdownWriter => table?.cell() ?? page,
     isInCell: (): boolean => table?.cell() !== undefined,
     open(): void {
@@ -80,7 +80,7 @@ function createHtmlTable(limit: number) {
       open = { columns: within };
     },
     closeCell,
-    /** Where the open cell's text goes; `undefined` between cells. */
+    /** The target of the open cell's text; `undefined` between cells. */
     cell(): MarkdownWriter | undefined {
       if (open !== undefined) open.writer ??= createMarkdownWriter(limit);
       return open?.writer;

@@ -250,7 +250,7 @@ function addPre(into: Preformatted, given: string): void {
 function openInPre(name: string, attributes: Attributes, into: Preformatted): void {
   if (name === "br") addPre(into, "\n");
   else if (name === "code") into.language ||= languageOf(attributes);
-  // Highlighters put lines into blocks of their own.
+  // Highlighters put each line into a block.
   else if ((paragraphElements.has(name) || name === "li" || name === "tr") && into.length > 0 && !into.endsLine)
     addPre(into, "\n");
 }

@@ -106,7 +106,7 @@ export function createMarkdownWriter(limit: number) {
     },
     /** Lines of finished Markdown, as a block. */
     block: (markdown: string): void => block(markdown.split("\n")),
-    /** What follows starts a new line, after a blank one with `paragraph`. */
+    /** The next text starts a new line, after a blank one with `paragraph`. */
     line: (): void => breakLines(1),
     paragraph: (): void => breakLines(2),
     rule: (): void => block(["---"]),
@@ -159,7 +159,7 @@ export function createMarkdownWriter(limit: number) {
   };
 }
 
-/** Emphasis and links: what the next text needs, and what is open before it. */
+/** Emphasis and links: the marks that the next text needs, and those that are open before it. */
 function createMarks(put: (text: string) => void) {
   const depths: Record<Emphasis, number> = { strong: 0, em: 0, strike: 0 };
   let wantedLink: Link | undefined;

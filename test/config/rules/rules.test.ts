@@ -82,7 +82,7 @@ describe("the user's", () => {
     ],
     ["permissions: {deny: [*nobody]}", /alias/],
     ["permissions: {deny: ['a\u001b[2J;']}", /config\.yaml: /],
-  ])("%j is one line that names the file and the place", async (text, message) => {
+  ])("rejects %j in one line that names the file and the place", async (text, message) => {
     const error = await load(text).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: "config_invalid", message: expect.stringMatching(message) });
     expect(error).toMatchObject({ message: expect.stringContaining(join(ownHome, "config.yaml")) });
@@ -145,7 +145,7 @@ describe("the administrator's", () => {
     await expect(rulesIn(repo)).rejects.toMatchObject({ code: "config_invalid" });
   });
 
-  test("it is not searched in the workspace", async () => {
+  test("it is not read from the workspace", async () => {
     const files = [{ path: "admin.yaml", isNamed: true }];
     await expect(loadRules({ user: {}, adminFiles: files, ownHome })).rejects.toMatchObject({
       code: "config_invalid",
@@ -257,7 +257,7 @@ describe("a repository's", () => {
     expect(error).toMatchObject({ message: expect.stringContaining(path) });
   });
 
-  test("a folder or a pipe in its place is an error; a file called .tinman is none", async () => {
+  test("a folder or a pipe in its place is an error; a file called .tinman is not", async () => {
     await mkdir(repositoryFile(), { recursive: true });
     await expect(rulesIn(repo)).rejects.toMatchObject({ message: `${repositoryFile()}: is not a plain file` });
     await rm(repositoryFile(), { recursive: true });

@@ -146,7 +146,7 @@ function rowsOf(dialect: Dialect): readonly Row[] {
       badParams("m", words("sessionId")),
     ),
     row(
-      "a value that does not exist",
+      "an unknown value",
       request("m", "update_session_settings", { autonomyLevel: "bogus-level" }),
       badParams("m", words("autonomyLevel")),
     ),
@@ -169,7 +169,7 @@ function rowsOf(dialect: Dialect): readonly Row[] {
     row("unknown keys", spoiled(dialect, { id: "k", extra: 1, params: { extra: { deep: [1] } } }), skills("k")),
     row("a strange _meta", spoiled(dialect, { id: "k", _meta: "what" }), skills("k")),
     row(
-      "keys that objects have",
+      "keys of Object.prototype",
       good("k").replace(
         '"params":{}',
         '"__proto__":{"id":"z"},"constructor":1,"params":{"__proto__":{"a":1},"constructor":2}',
@@ -185,9 +185,9 @@ function rowsOf(dialect: Dialect): readonly Row[] {
       "a notification",
       `${spoiled(dialect, { type: "notification" })}\n${spoiled(dialect, { type: "notification", id: undefined })}`,
     ),
-    row("an answer that nobody waits for", spoiled(dialect, { type: "response", result: {} })),
+    row("an unexpected response", spoiled(dialect, { type: "response", result: {} })),
     row("an answer that says nothing", spoiled(dialect, { type: "response" })),
-    row("an error that nobody waits for", spoiled(dialect, { type: "response", error: { code: 1, message: "x" } })),
+    row("an unexpected error response", spoiled(dialect, { type: "response", error: { code: 1, message: "x" } })),
     // Lines.
     row("blank lines", "\n  \n\t\n\r\n\n"),
     row("a carriage return before the line feed", `${good("c")}\r`, skills("c")),
@@ -196,7 +196,7 @@ function rowsOf(dialect: Dialect): readonly Row[] {
     row("line separators in a string", good("a\u2028b\u2029c\u0085d"), skills("a\u2028b\u2029c\u0085d")),
     row("a carriage return between requests", `${good("a")}\r${good("b")}`, noJson),
     row(
-      "bytes that are no UTF-8",
+      "invalid UTF-8",
       Buffer.concat([asBytes(good("XY")).map((byte) => (byte === 0x58 ? 0xff : byte === 0x59 ? 0xc3 : byte))]),
       skills("\ufffd\ufffd"),
     ),

@@ -94,8 +94,8 @@ test("opens, changes and interrupts a session, and rejects unknown methods", asy
 describe("responses to malformed requests have no id", () => {
   const withoutVersion = (example: Example): Example => ({ ...example, factoryApiVersion: undefined });
   const rows: readonly (readonly [string, Example, Example])[] = [
-    ["a method that nobody knows", fromClient.unknownMethod, fromServer.invalidRequest],
-    ["a level that nobody knows", fromClient.bogusLevel, fromServer.invalidRequest],
+    ["an unknown method", fromClient.unknownMethod, fromServer.invalidRequest],
+    ["an unknown level", fromClient.bogusLevel, fromServer.invalidRequest],
     ["a message without its version", withoutVersion(fromClient.interrupt), fromServer.invalidMessage],
   ];
   test.each(rows)("%s", async (what, request, expected) => {

@@ -17,7 +17,7 @@ export interface ShapeOptions {
 }
 
 /**
- * Where `actual` lacks part of the example: a key, its JSON type, or a protocol value. "..." in the example stands for
+ * Where `actual` lacks part of the example: a key, its JSON type, or a protocol value. "..." in the example matches
  * any text; extra keys of `actual` are additions.
  */
 export function differences(actual: unknown, example: unknown, options: ShapeOptions = {}, path = "$"): string[] {

@@ -11,7 +11,7 @@ import { dialects, execute, lasting, logOf, open, openDialect, pidIn, prompt, tu
 
 let bench: Bench;
 let wire: Wire;
-/** Where the messages of a test start. */
+/** The position where a test's messages start. */
 let from: number;
 beforeAll(async () => {
   bench = await createBench();
@@ -261,7 +261,7 @@ describe("model behaviour", () => {
 });
 
 describe("tools", () => {
-  test("a line of 3 million characters is no problem", async () => {
+  test("accepts a line of 3 million characters", async () => {
     await scripted([harmless("head -c 3000000 /dev/zero | tr '\\0' x"), { text: "Seen." }], { autonomyLevel: "high" });
     await prompt(wire, "go");
     await wire.waitForNotice("droid_working_state_changed", from, { newState: "executing_tool" });

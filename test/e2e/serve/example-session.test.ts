@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { type PlainClient, plainClient } from "./plain-client.ts";
 import { type ServerOptions, startServer } from "./server.ts";
 
-/** The scripted model does what the session needs, based on the user's text; the server knows none of it. */
+/** The scripted model does everything that the session needs, based on the user's text; the server has no special code. */
 const replies = [
   { when: { user: "greet" }, times: "any", text: ["Good", " morning", "!"] },
   {

@@ -59,7 +59,7 @@ test("several connections share one session: the first answer wins, and all see 
   await second.close();
 });
 
-test("a session of /rpc is one of /ws, too", async () => {
+test("a session of /rpc is also one of /ws", async () => {
   const server = await start();
   const session = await createSession({ ...over(server, tokens.ann), cwd: server.bench.cwd });
   const events: TurnEvent[] = [];

@@ -87,7 +87,7 @@ test("passes language and context to the model", async () => {
   expect(words).toContain("The user is a sailor.");
 });
 
-test("offers a client's tools beside the usual ones, and calls them with the model's arguments", async () => {
+test("offers a client's tools in addition to the usual ones, and calls them with the model's arguments", async () => {
   const inputSchema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
   const tools = [{ name: "weather", description: "Says how the weather is.", inputSchema }, { name: "plain" }];
   provider.enqueue({ calls: [{ name: "weather", input: { city: "Kiel" } }] }, { text: ["It rains."] });

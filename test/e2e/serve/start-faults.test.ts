@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createBench } from "../tinman.ts";
 
-/** Start faults are one line with a message. */
+/** A start fault prints one line with its cause. */
 
-test("a missing configuration", async () => {
+test("reports a missing configuration", async () => {
   const bench = await createBench();
   onTestFinished(bench.remove);
   expect(await bench.tinman(["serve", "--port", "0", "--config", "none.yaml"])).toEqual({
@@ -15,7 +15,7 @@ test("a missing configuration", async () => {
   });
 });
 
-test("a read-only home", async () => {
+test("reports a read-only home", async () => {
   const bench = await createBench();
   onTestFinished(bench.remove);
   const home = join(await bench.file("file", ""), "home");

@@ -94,7 +94,7 @@ test("a result that does not come in time is an error for the model, and a late 
   kit.clock.advance(5_000);
   expect(await done).toMatchObject({ reason: "completed", finalText: "Never mind." });
   expect(resultsIn(session)).toMatchObject([
-    { status: "failed", text: "Error: The client has not run LookUp: no answer came within 5 s." },
+    { status: "failed", text: "Error: The client did not run LookUp: no answer came within 5 s." },
   ]);
   expect(attachment.answer(id, { kind: "result", text: "late" })).toBe(false);
   await session.close();
@@ -105,7 +105,7 @@ test("without a client that runs tools, a call fails at once with a message", as
   const session = await kit.open({ clientTools: [lookUp] });
   expect(await ask(session, "go")).toMatchObject({ reason: "completed" });
   expect(resultsIn(session)).toMatchObject([
-    { status: "failed", text: expect.stringContaining("no client is connected") },
+    { status: "failed", text: expect.stringContaining("no client that can run tools is connected") },
   ]);
   await session.close();
 });

@@ -146,7 +146,7 @@ describe("an understood call", () => {
     "refuses Execute's timeout of %s, which can be seconds, unasked",
     async (timeout) => {
       const { host, session, permissions } = await run("Execute", { command: "npm test", timeout });
-      const why = `timeout is in seconds, at most 3600, got ${timeout}. Start what takes longer with fireAndForget`;
+      const why = `timeout is in seconds, at most 3600, got ${timeout}. Use fireAndForget for longer commands`;
       expect(lastBlock(session, "tool")).toMatchObject({ status: "failed", text: expect.stringContaining(why) });
       expect([host.commands, permissions]).toEqual([[], []]);
     },

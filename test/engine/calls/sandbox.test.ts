@@ -122,7 +122,7 @@ test("a required sandbox and a run that never asks exclude each other", async ()
   await (await create({})).close();
 });
 
-test("clients are told whether commands are contained at a level, but nothing where that does not matter", async () => {
+test("clients learn whether commands are contained at a level, if containment applies to the session", async () => {
   const contains = async (
     sandbox: KitOptions["sandbox"],
     run: RunOptions = {},

@@ -184,8 +184,8 @@ describe("permission", () => {
   });
 
   test.each([
-    ["raises by our own class, whatever the model calls the risk", "off", "touch a", "low"],
-    ["raises nothing where only the model's word made it a question", "low", "touch a", "low"],
+    ["raises to Tinman's own class, whatever risk the model estimates", "off", "touch a", "low"],
+    ["raises nothing if only the model's estimate caused the question", "low", "touch a", "low"],
     ["raises nothing for a protected place", "medium", "cat /home/u/.ssh/id_rsa", "medium"],
   ] as const)('"always" %s', async (_, autonomy, command, after) => {
     const risky = calls(["Execute", { command, riskLevel: "high" }]);

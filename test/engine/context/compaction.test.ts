@@ -280,7 +280,7 @@ test("requests keep their prefix between compactions, for a provider's cache", a
     expect([request.system, bytes(request.tools)]).toEqual([before.system, bytes(before.tools)]);
     if (same < old.length) breaks += 1;
     sent += now.join("").length;
-    // What the provider has read before, but not in this place.
+    // Text that the provider has read before, but not at this position.
     for (const message of now.slice(same)) missed += known.has(message) ? message.length : 0;
     for (const message of now) known.add(message);
     return request;

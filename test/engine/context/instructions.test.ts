@@ -44,7 +44,7 @@ test("they stay after the call leaves the model's view", async () => {
   expect(first?.content).toContainEqual({ type: "reminder", text: rules["/ws/a"] });
 });
 
-test("a level that an answer raises is told behind the results of the same turn, once, and keeps the prefix", async () => {
+test("a level raised by an answer is reported once, after the results of the same turn, and keeps the prefix", async () => {
   const create = (name: string) => ["Create", { file_path: name, content: "x" }] as const;
   const replies = [calls(create("a.txt"), read("a.txt")), calls(create("b.txt")), says("done"), says("again")];
   const kit = createKit([...replies, says("A summary."), says("more")], { permissions: permissionsText });

@@ -161,7 +161,7 @@ describe("interrupt", () => {
     expect(session.waiting()).toEqual([]);
   });
 
-  test("a deadline is a limit of its own", async () => {
+  test("a deadline ends the turn as a limit, with its own message", async () => {
     const session = await createKit([hanging]).open();
     const { outcome } = session.prompt(text("a"));
     await until(() => session.history().length > 0);
@@ -246,7 +246,7 @@ test("an unwritable log fails the turn with a message, and ends it", async () =>
   await expect(session.prompt(text("more")).accepted).rejects.toMatchObject({ code: "storage_failed" });
 });
 
-test("calls beside one that cannot be stored end before the turn", async () => {
+test("calls next to one that cannot be stored end before the turn", async () => {
   const log: string[] = [];
   const readers = ["quick", "slow"].map((name): Tool => {
     const body = defineTool({

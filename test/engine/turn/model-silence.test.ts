@@ -12,7 +12,7 @@ async function open(...replies: readonly FakeReply[]): Promise<{ kit: Kit; sessi
   return { kit, session };
 }
 
-/** A model that sends what it is given, until it is stopped, or forever. */
+/** A model that sends the given events, until it is stopped, or forever. */
 function fed(isDeaf = false) {
   const waiting: ModelEvent[] = [];
   let wake = (): void => undefined;

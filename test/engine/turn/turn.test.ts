@@ -122,7 +122,7 @@ test("a model failure ends the turn and keeps the text so far", async () => {
   expect((await ask(session, "again")).reason).toBe("completed");
 });
 
-test("a refusal is a reason of its own, with the model's words", async () => {
+test("a refusal ends the turn as refused, with the model's text", async () => {
   const session = await createKit([
     [
       { type: "text", text: "No." },
@@ -154,7 +154,7 @@ test("calls of a refused reply never run", async () => {
 });
 
 test.each<[string, ModelEvent[], string]>([
-  ["nothing at all", [{ type: "end", stop: "end" }], "model_empty"],
+  ["an empty reply", [{ type: "end", stop: "end" }], "model_empty"],
   ["no end", [{ type: "text", text: "x" }], "model_failed"],
 ])("a model that gives %s has failed with a message", async (_, events, code) => {
   const session = await createKit([events]).open();
@@ -236,17 +236,14 @@ test("model calls and tokens are limited", async () => {
   expect(byTokens).toMatchObject({ reason: "limit", failure: { code: "limit_tokens" }, modelCalls: 3 });
 });
 
-test.each(["hi", "words ".repeat(2_000)])(
-  "a window with no room besides our own prompt and tools says so: %.5s",
-  async (text) => {
-    const kit = createKit([], { model: { contextWindow: 4_000 } });
-    const outcome = await ask(await kit.open(), text);
-    expect(outcome).toMatchObject({ reason: "context_full", modelCalls: 0 });
-    expect(outcome.failure?.message).toMatch(
-      /^The window of fake \(4000 tokens\) is too small: the system prompt and the tools take about \d{4}, and 1000 are kept for the answer\. Use a model with a larger window, offer fewer tools, or correct contextWindow of its entry in config\.yaml\.$/,
-    );
-  },
-);
+test.each(["hi", "words ".repeat(2_000)])("reports a window that our prompt and tools fill: %.5s", async (text) => {
+  const kit = createKit([], { model: { contextWindow: 4_000 } });
+  const outcome = await ask(await kit.open(), text);
+  expect(outcome).toMatchObject({ reason: "context_full", modelCalls: 0 });
+  expect(outcome.failure?.message).toMatch(
+    /^The window of fake \(4000 tokens\) is too small: the system prompt and the tools take about \d{4}, and 1000 are kept for the answer\. Use a model with a larger window, offer fewer tools, or correct contextWindow of its entry in config\.yaml\.$/,
+  );
+});
 
 test("a prompt too large for the window ends with its turn, and the conversation continues without it", async () => {
   const kit = createKit([says("ok"), says("well")], { model: { contextWindow: 20_000 } });

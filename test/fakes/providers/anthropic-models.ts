@@ -3,7 +3,7 @@ import type { MessagesRequest } from "./anthropic-schema.ts";
 type Effort = "low" | "medium" | "high" | "xhigh" | "max";
 type ThinkingType = NonNullable<MessagesRequest["thinking"]>["type"];
 
-/** What one model accepts and rejects, according to documentation and clients, untested with the real model. */
+/** The features that one model accepts and rejects, according to documentation and clients, untested with the real model. */
 export interface ModelRules {
   readonly maxOutput: number;
   readonly thinking: readonly ThinkingType[];
@@ -85,7 +85,7 @@ export function showsThinking(request: MessagesRequest, rules: ModelRules): bool
   return (asked ?? rules.display) === "summarized";
 }
 
-/** What the request asks of the model that it does not support. */
+/** Requested features that the model does not support. */
 export function modelFaults(request: MessagesRequest, rules: ModelRules): string[] {
   const faults: string[] = [];
   const { max_tokens, thinking, temperature, top_p, top_k, tool_choice } = request;

@@ -31,7 +31,7 @@ const large = "A".repeat(5 * 1024 * 1024);
 
 test.each<[string, () => object, string]>([
   [
-    "more than the model can say",
+    "more than the model's output limit",
     () => ({ ...plain, max_tokens: 128_001 }),
     "max_tokens: 128001 > 128000, which is the maximum allowed number of output tokens for claude-sonnet-4-6",
   ],
@@ -56,22 +56,22 @@ test.each<[string, () => object, string]>([
     "`top_p` must be greater than or equal to 0.95 or unset when thinking is enabled or in adaptive mode.",
   ],
   [
-    "two ways of sampling",
+    "two sampling parameters",
     () => ({ ...plain, temperature: 0.5, top_p: 0.9 }),
     "`temperature` and `top_p` cannot both be specified for this model. Please use only one.",
   ],
   [
-    "a temperature for a model without",
+    "a temperature for a model that rejects it",
     () => ({ ...plain, model: "claude-opus-4-7", temperature: 0 }),
     "`temperature` is deprecated for this model.",
   ],
   [
-    "a budget for a model without",
+    "a budget for a model without budgets",
     () => ({ ...plain, model: "claude-opus-4-7", thinking: { type: "enabled", budget_tokens: 2000 } }),
     '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.',
   ],
   [
-    "adaptive thinking for a model without",
+    "adaptive thinking for a model without it",
     () => ({ ...plain, model: "claude-haiku-4-5", thinking: { type: "adaptive" } }),
     "adaptive thinking is not supported on this model",
   ],
@@ -81,7 +81,7 @@ test.each<[string, () => object, string]>([
     '"thinking.type.disabled" is not supported for this model.',
   ],
   [
-    "an effort for a model without",
+    "an effort for a model without efforts",
     () => ({ ...plain, model: "claude-haiku-4-5", output_config: { effort: "low" } }),
     "This model does not support the effort parameter.",
   ],
@@ -91,7 +91,7 @@ test.each<[string, () => object, string]>([
     "This model does not support effort level 'xhigh'. Supported levels: high, low, max, medium.",
   ],
   [
-    "much effort without thinking",
+    "a high effort with thinking disabled",
     () => ({ ...plain, model: "claude-opus-5", thinking: { type: "disabled" }, output_config: { effort: "max" } }),
     "output_config.effort 'max' is not supported when thinking is disabled on this model. Use effort 'high' or below, or enable thinking.",
   ],
@@ -105,19 +105,19 @@ test.each<[string, () => object, string]>([
     () => ({ ...plain, messages: [...plain.messages, { role: "assistant", content: "The" }] }),
     prefill,
   ],
-  ["two tools of one name", () => ({ ...plain, tools: [tools[0], tools[0]] }), "tools: Tool names must be unique."],
+  ["two tools with one name", () => ({ ...plain, tools: [tools[0], tools[0]] }), "tools: Tool names must be unique."],
   [
     "a union as a schema",
     () => ({ ...plain, tools: [{ name: "a", input_schema: { type: "object", anyOf: [] } }] }),
     "tools.0.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level",
   ],
   [
-    "a strange name of a parameter",
+    "an invalid parameter name",
     () => ({ ...plain, tools: [{ name: "a", input_schema: { type: "object", properties: { "a b": {} } } }] }),
     "tools.0.custom.input_schema.properties: Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'",
   ],
   [
-    "a choice among no tools",
+    "a tool choice without tools",
     () => ({ ...plain, tool_choice: { type: "auto" } }),
     "tool_choice: tool_choice may only be specified while providing tools",
   ],
@@ -147,17 +147,13 @@ test.each<[string, () => object, string]>([
     "messages.1: `image` blocks can only be in `user` messages",
   ],
   ["an empty text", () => asked([text("")]), "messages: text content blocks must be non-empty"],
-  ["a text of white space", () => asked(" \n"), "messages: text content blocks must contain non-whitespace text"],
+  ["a text of only white space", () => asked(" \n"), "messages: text content blocks must contain non-whitespace text"],
   [
     "an empty text in a result",
     () => ended(full(), [result("call_1", { content: [text("")] }), result("call_2")]),
     "messages: text content blocks must be non-empty",
   ],
-  [
-    "an empty text of the system",
-    () => ({ ...plain, system: [text("")] }),
-    "system: text content blocks must be non-empty",
-  ],
+  ["an empty system text", () => ({ ...plain, system: [text("")] }), "system: text content blocks must be non-empty"],
   [
     "white space at the very end",
     () => ({
@@ -174,7 +170,7 @@ test.each<[string, () => object, string]>([
   ],
   ["a call without its result", () => ended(full(), [result("call_1")]), unanswered(1, "call_2")],
   [
-    "words before a result",
+    "text before a result",
     () => ended(full(), [text("Here:"), result("call_1"), result("call_2")]),
     unanswered(1, "call_1, call_2"),
   ],
@@ -194,11 +190,11 @@ test.each<[string, () => object, string]>([
     orphan("messages.2.content.2", "call_3"),
   ],
   [
-    "two results of one call",
+    "two results for one call",
     () => ended(full(), [result("call_1"), result("call_2"), result("call_2")]),
     "messages.2.content.2: each tool_use must have a single result. Found multiple `tool_result` blocks with id: call_2",
   ],
-  ["two calls of one id", () => replied(full(), [...said, said[3]]), "messages.1: `tool_use` ids must be unique"],
+  ["two calls with one id", () => replied(full(), [...said, said[3]]), "messages.1: `tool_use` ids must be unique"],
   [
     "an error with an image",
     () => ended(full(), [result("call_1", { is_error: true, content: [image(png)] }), result("call_2")]),
@@ -215,17 +211,17 @@ test.each<[string, () => object, string]>([
     "messages.1.content.0: Invalid `signature` in `thinking` block",
   ],
   [
-    "other redacted thinking",
+    "changed redacted thinking",
     () => replied(full(), [{ type: "redacted_thinking", data: png }, ...said.slice(1)]),
     "messages.1.content.0: Invalid `data` in `redacted_thinking` block",
   ],
   [
-    "an answer that is only a thought",
+    "an answer with only thinking",
     () => ({ ...plain, messages: [question, { role: "assistant", content: [said[0]] }, question] }),
     "messages.1: The final block in an assistant message cannot be `thinking`.",
   ],
   [
-    "calls that begin without a thought",
+    "a turn of calls that starts without thinking",
     () => replied(full(), said.slice(2)),
     "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).",
   ],
@@ -240,22 +236,22 @@ test.each<[string, () => object, string]>([
     "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block.",
   ],
   [
-    "an image that is too large",
+    "an oversized image",
     () => asked([image(png.replace("==", "AA") + large)]),
     `messages.0.content.0.image.source.base64: image exceeds 5 MB maximum: ${png.length + large.length} bytes > 5242880 bytes`,
   ],
   [
-    "another image than is said",
+    "an image with the wrong media type",
     () => asked([image(png, "image/gif")]),
     "messages.0.content.0.image.source.base64.data: Image does not match the provided media type image/gif: it appears to be image/png",
   ],
   [
-    "an image that is none",
+    "a malformed image",
     () => asked([image("AAAA")]),
     "messages.0.content.0.image.source.base64: Could not process image",
   ],
   [
-    "a document that is none",
+    "a malformed document",
     () => asked([{ type: "document", source: { type: "base64", media_type: "application/pdf", data: "AAAA" } }]),
     "messages.0.content.0.document.source.base64.data: The PDF specified was not valid.",
   ],

@@ -9,7 +9,7 @@ test.each<[string, () => object]>([
   ["everything", full],
   ["only a question", () => plain],
   [
-    "users' messages in a row, results apart from words",
+    "consecutive user messages, results separate from text",
     () => {
       const body = full();
       const results = [
@@ -38,16 +38,13 @@ test.each<[string, () => object]>([
     },
   ],
   [
-    "calls without thinking where it is adaptive",
+    "calls without thinking on an adaptive model",
     () => ({ ...replied(full(), said.slice(1)), thinking: { type: "adaptive" } }),
   ],
+  ["replayed thinking while it is disabled", () => ({ ...full(), thinking: { type: "disabled" }, temperature: 0 })],
+  ["an effort that the model supports", () => ({ ...plain, output_config: { effort: "max" } })],
   [
-    "thinking that is replayed though it is off now",
-    () => ({ ...full(), thinking: { type: "disabled" }, temperature: 0 }),
-  ],
-  ["an effort that the model has", () => ({ ...plain, output_config: { effort: "max" } })],
-  [
-    "a beginning of the answer, for a model that goes on from it",
+    "a prefilled answer, for a model that continues it",
     () => ({
       ...plain,
       model: "claude-haiku-4-5",
@@ -55,7 +52,7 @@ test.each<[string, () => object]>([
     }),
   ],
   [
-    "a system message on the way",
+    "a system message in the middle",
     () =>
       messages(
         full(),
@@ -76,7 +73,7 @@ test.each<[string, () => object, string]>([
     "max_completion_tokens: Extra inputs are not permitted",
   ],
   ["no max_tokens", () => ({ ...plain, max_tokens: undefined }), "max_tokens: Field required"],
-  ["a broken number", () => ({ ...plain, max_tokens: 9.5 }), "max_tokens: Input should be a valid integer"],
+  ["an invalid number", () => ({ ...plain, max_tokens: 9.5 }), "max_tokens: Input should be a valid integer"],
   ["no messages", () => ({ ...plain, messages: [] }), "messages: List should have at least 1 item after validation"],
   [
     "an unknown role",
@@ -93,49 +90,45 @@ test.each<[string, () => object, string]>([
     () => asked([text("a", { id: 1 })]),
     "messages.0.content.0.text.id: Extra inputs are not permitted",
   ],
-  ["content of no kind", () => asked(5), "messages.0.content: Input should be a valid string or list"],
+  ["content of the wrong type", () => asked(5), "messages.0.content: Input should be a valid string or list"],
   [
-    "a kind of image that is not read",
+    "an unsupported image type",
     () => asked([image(png, "image/bmp")]),
     "messages.0.content.0.image.source.base64.media_type: Input should be 'image/jpeg' or 'image/png' or 'image/gif' or 'image/webp'",
   ],
+  ["invalid base64", () => asked([image("é")]), "messages.0.content.0.image.source.base64.data: Invalid base64 data"],
   [
-    "data that are no base64",
-    () => asked([image("é")]),
-    "messages.0.content.0.image.source.base64.data: Invalid base64 data",
-  ],
-  [
-    "another mark than ephemeral",
+    "an unknown cache mark",
     () => asked([text("a", { cache_control: { type: "forever" } })]),
     "messages.0.content.0.text.cache_control.type: Input should be 'ephemeral'",
   ],
   [
-    "a mark on thinking",
+    "a cache mark on thinking",
     () => replied(full(), [{ ...said[0], ...mark() }, ...said.slice(1)]),
     "messages.1.content.0.thinking.cache_control: Extra inputs are not permitted",
   ],
   [
-    "a bad name of a tool",
+    "an invalid tool name",
     () => ({ ...plain, tools: [{ ...tools[0], name: "a b" }] }),
     "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",
   ],
   [
-    "a schema of no object",
+    "a schema that is not an object",
     () => ({ ...plain, tools: [{ name: "a", input_schema: { type: "string" } }] }),
     "tools.0.custom.input_schema.type: Input should be 'object'",
   ],
   [
-    "a bad id of a call",
+    "an invalid call id",
     () => replied(full(), [said[0], { type: "tool_use", id: "a.b", name: "Read", input: {} }]),
     "messages.1.content.1.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
   ],
   [
-    "arguments that are no object",
+    "arguments that are not an object",
     () => replied(full(), [said[0], { type: "tool_use", id: "a", name: "Read", input: "{}" }]),
     "messages.1.content.1.tool_use.input: Input should be a valid dictionary",
   ],
   [
-    "a budget that is too small",
+    "a budget below the minimum",
     () => ({ ...plain, thinking: { type: "enabled", budget_tokens: 1000 } }),
     "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024",
   ],

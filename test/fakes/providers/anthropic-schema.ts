@@ -3,7 +3,7 @@ import { z } from "zod";
 /*
  * The requests of `POST /v1/messages`, after the type definitions of the official SDK: 0.137 for the API version
  * 2023-06-01, 1.8 for 2026-10-21. Tools and blocks that run on the provider's side (web search, code execution, browser)
- * are left out: a client that sends them is told that it sent something unknown.
+ * are left out: a client that sends them gets an error about an unknown field.
  */
 
 const cacheControl = z.strictObject({ type: z.literal("ephemeral"), ttl: z.enum(["5m", "1h"]).optional() });

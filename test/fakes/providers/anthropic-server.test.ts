@@ -72,7 +72,7 @@ const delta = (index: number, piece: unknown) => ({
 });
 const blockStop = (index: number) => ({ event: "content_block_stop", data: { type: "content_block_stop", index } });
 
-test("streams a turn with everything like the real service", async () => {
+test("streams every kind of content, like the real service", async () => {
   const thinking = { type: "adaptive" };
   const events = await stream(
     {
@@ -152,12 +152,12 @@ test("unreadable thinking is one block without deltas", async () => {
 });
 
 test.each<[string, object, number]>([
-  ["nothing was asked for", {}, 0],
-  ["it is switched off", { thinking: { type: "disabled" } }, 0],
-  ["words are to be left out", { thinking: { type: "adaptive", display: "omitted" } }, 1],
-  ["the model shows none by itself", { model: "claude-opus-4-8", thinking: { type: "adaptive" } }, 1],
-  ["the model thinks unasked, and shows none", { model: "claude-opus-5" }, 1],
-  ["words are asked for", { model: "claude-opus-5", thinking: { type: "adaptive", display: "summarized" } }, 2],
+  ["it is not requested", {}, 0],
+  ["it is disabled", { thinking: { type: "disabled" } }, 0],
+  ["its text is omitted on request", { thinking: { type: "adaptive", display: "omitted" } }, 1],
+  ["the model omits its text by default", { model: "claude-opus-4-8", thinking: { type: "adaptive" } }, 1],
+  ["the model thinks by default, and omits its text", { model: "claude-opus-5" }, 1],
+  ["its text is requested", { model: "claude-opus-5", thinking: { type: "adaptive", display: "summarized" } }, 2],
 ])("thinking where %s", async (_, more, expected) => {
   const text = JSON.stringify(await stream({ thinking: ["hmm"], text: ["x"] }, { ...hello, ...more }));
   expect(Number(text.includes("signature_delta")) + Number(text.includes("thinking_delta"))).toBe(expected);
@@ -207,7 +207,7 @@ const failure = (type: string, message: string) => ({
 
 test.each<[string, Record<string, string>, object, number, object, string[]]>([
   ["a wrong key", { "x-api-key": "nope" }, {}, 401, failure("authentication_error", "invalid x-api-key"), []],
-  ["no such model", {}, { model: "claude-9" }, 404, failure("not_found_error", "model: claude-9"), []],
+  ["an unknown model", {}, { model: "claude-9" }, 404, failure("not_found_error", "model: claude-9"), []],
   [
     "an unknown version",
     { "anthropic-version": "2020-01-01" },
@@ -217,7 +217,7 @@ test.each<[string, Record<string, string>, object, number, object, string[]]>([
     ['anthropic-version: "2020-01-01" is not a valid version'],
   ],
   [
-    "not said to be JSON",
+    "a missing content type",
     { "content-type": "text/plain" },
     {},
     400,

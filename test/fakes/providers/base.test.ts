@@ -113,7 +113,7 @@ test.each<[string, Fault, { text: string; broken?: string }]>([
     { text: 'data: {"text":"a"}\n\nevent: error\ndata: {"type":"overloaded","message":"too much","after":1}\n\n' },
   ],
   [
-    "error inside, of the test's choice",
+    "error inside, chosen by the test",
     { streamError: { after: 0, type: "t", message: "m" } },
     { text: 'event: error\ndata: {"type":"t","message":"m","after":0}\n\n' },
   ],

@@ -48,29 +48,29 @@ test.each<[string, object, string, string?]>([
     list("GenerateContentRequest.contents[0].parts: contents.parts must not be empty."),
   ],
   [
-    "a part of nothing",
+    "an empty part",
     { contents: [user({ thought: true })] },
     list(
       "GenerateContentRequest.contents[0].parts[0].data: required oneof field 'data' must have one initialized field",
     ),
   ],
   [
-    "a part of two things",
+    "a part with two fields",
     { contents: [user({ text: "a", ...answer("b") })] },
     "Invalid value at 'contents[0].parts[0]' (oneof), oneof field 'data' is already set. Cannot set 'functionResponse'",
   ],
   [
-    "an image that is not read",
+    "an unsupported image type",
     { contents: [user({ inlineData: { mimeType: "image/gif", data: png } })] },
     "Unsupported MIME type: image/gif",
   ],
   [
-    "a system that is no text",
+    "a system instruction that is not text",
     { ...plain, systemInstruction: user({ inlineData: { mimeType: "image/png", data: png } }) },
     "System instruction only supports text parts.",
   ],
   [
-    "only a model's words",
+    "only a model message",
     { contents: [model({ text: "a" })] },
     "Please ensure that single turn requests end with a user role or the role field is empty.",
   ],
@@ -81,16 +81,16 @@ test.each<[string, object, string, string?]>([
     afterUser,
   ],
   ["a result without a call", old(hello, model({ text: "a" }), user(answer("Read"))), afterCall],
-  ["a result too few", old(hello, model(call("Read"), call("Now")), user(answer("Read"))), sameNumber],
+  ["too few results", old(hello, model(call("Read"), call("Now")), user(answer("Read"))), sameNumber],
   ["a call without a result", old(hello, model(call("Read")), hello), sameNumber],
   ["a call at the end", old(hello, model(call("Read"))), sameNumber],
   [
-    "a result of another name",
+    "a result with another name",
     old(hello, model(call("Read")), user(answer("Now"))),
     "Please ensure that the function response parts have the names of the function call parts: Now are not Read.",
   ],
   [
-    "a result of another id",
+    "a result with another id",
     old(hello, model(call("Read")), user(answer("Read", { id: "x" }))),
     "Please ensure that the id of a function response is that of its function call: x is of none.",
   ],
@@ -126,19 +126,19 @@ test.each<[string, object, string, string?]>([
     newest,
   ],
   [
-    "a signature of another call",
+    "another call's signature",
     continued(hello, model(call("Now", { thoughtSignature: signed.thoughtSignature })), user(answer("Now"))),
     "Corrupted thought signature.",
     newest,
   ],
   [
-    "a bad name of a function",
+    "an invalid function name",
     declares({ name: "1 a" }),
     list(
       `${at}.name: [FieldIssue] Invalid function name. Must start with a letter or an underscore. Must be alphameric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 128.`,
     ),
   ],
-  ["two functions of one name", declares({ name: "a" }, { name: "a" }), "Duplicate function declaration found: a"],
+  ["two functions with one name", declares({ name: "a" }, { name: "a" }), "Duplicate function declaration found: a"],
   [
     "two kinds of parameters",
     declares({ name: "a", parameters: { type: "OBJECT" }, parametersJsonSchema: {} }),
@@ -146,7 +146,7 @@ test.each<[string, object, string, string?]>([
   ],
   ["no properties", parameters(schema({})), list(`${at}.parameters.properties: should be non-empty for OBJECT type`)],
   [
-    "a list of nothing",
+    "an array without items",
     parameters(schema({ a: { type: "ARRAY" } })),
     list(`${at}.parameters.properties[a].items: missing field.`),
   ],
@@ -156,17 +156,17 @@ test.each<[string, object, string, string?]>([
     list(`${at}.parameters.properties[a].type: must be specified.`),
   ],
   [
-    "properties of a text",
+    "properties of a string",
     parameters(schema({ a: { type: "STRING", properties: { b: { type: "STRING" } } } })),
     list(`${at}.parameters.properties[a].properties: only allowed for OBJECT type`),
   ],
   [
-    "choices that are no text",
+    "an enum of non-strings",
     parameters(schema({ a: { type: "INTEGER", enum: ["1"] } })),
     list(`${at}.parameters.properties[a].enum: only allowed for STRING type`),
   ],
   [
-    "an empty choice",
+    "an empty enum value",
     parameters(schema({ a: { type: "STRING", enum: ["a", ""] } })),
     list(`${at}.parameters.properties[a].enum[1]: cannot be empty`),
   ],
@@ -176,7 +176,7 @@ test.each<[string, object, string, string?]>([
     list(`${at}.parameters.properties[a].format: only 'enum' and 'date-time' are supported for STRING type`),
   ],
   [
-    "a required property that is none",
+    "an undeclared required property",
     parameters(schema({ a: { type: "STRING" } }, { required: ["b"] })),
     list(`${at}.parameters.required[0]: property is not defined`),
   ],
@@ -186,7 +186,7 @@ test.each<[string, object, string, string?]>([
     "Function calling config is set without function_declarations.",
   ],
   [
-    "names without their mode",
+    "allowed names without a mode",
     {
       ...declares({ name: "a" }),
       toolConfig: { functionCallingConfig: { mode: "AUTO", allowedFunctionNames: ["a"] } },
@@ -194,7 +194,7 @@ test.each<[string, object, string, string?]>([
     "Function calling config: allowed_function_names is only allowed with the modes ANY and VALIDATED.",
   ],
   [
-    "names of no function",
+    "allowed names of unknown functions",
     { ...declares({ name: "a" }), toolConfig: { functionCallingConfig: { mode: "ANY", allowedFunctionNames: ["b"] } } },
     "allowed_function_names has names that are not declared: b",
   ],
@@ -204,7 +204,7 @@ test.each<[string, object, string, string?]>([
     "Function calling with a response mime type: 'application/json' is unsupported",
   ],
   [
-    "more than the model can say",
+    "more than the model's output limit",
     { ...plain, generationConfig: { maxOutputTokens: 65_537 } },
     "Unable to submit request because it has a maxOutputTokens value of 65537 but the supported range is from 1 (inclusive) to 65537 (exclusive). Update the value and try again.",
   ],
@@ -230,7 +230,7 @@ test.each<[string, object, string, string?]>([
     newest,
   ],
   [
-    "a level of the second generation",
+    "a thinking level for a second-generation model",
     thinks({ thinkingLevel: "low" }),
     "Thinking level is not supported for this model.",
   ],
@@ -241,19 +241,19 @@ test.each<[string, object, string, string?]>([
     "gemini-3.1-pro-preview",
   ],
   [
-    "no thinking for a model that always thinks",
+    "thinking disabled for a model that always thinks",
     thinks({ thinkingBudget: 0 }),
     "Budget 0 is invalid. This model only works in thinking mode.",
     "gemini-2.5-pro",
   ],
   [
-    "a budget that is too large",
+    "a budget above the maximum",
     thinks({ thinkingBudget: 40_000 }),
     "The thinking budget 40000 is invalid. Please choose a value between 128 and 32768.",
     "gemini-2.5-pro",
   ],
   [
-    "a budget below all",
+    "a budget below the minimum",
     thinks({ thinkingBudget: -2 }),
     "The thinking budget -2 is invalid. Please choose a value between 1 and 24576.",
   ],

@@ -26,7 +26,7 @@ afterAll(() => server.close());
 
 test.each<[string, object, string]>([
   ["everything", full, newest],
-  ["only a question, of nobody in particular", { contents: [{ parts: [{ text: "Hello" }] }] }, "gemini-2.5-pro"],
+  ["only a question, without a role", { contents: [{ parts: [{ text: "Hello" }] }] }, "gemini-2.5-pro"],
   [
     "calls of the second generation, without signatures",
     old(hello, model(call("Read")), user(answer("Read"))),
@@ -44,7 +44,7 @@ test.each<[string, object, string]>([
     newest,
   ],
   [
-    "calls of another model, with the word for no signature",
+    "another model's calls, with the placeholder signature",
     continued(hello, model(call("Read", skipped)), user(answer("Read"))),
     newest,
   ],
@@ -57,7 +57,7 @@ test.each<[string, object, string]>([
     ),
     "gemini-2.5-pro",
   ],
-  ["thinking as the model likes", thinks({ thinkingBudget: -1 }), "gemini-2.5-flash"],
+  ["thinking chosen by the model", thinks({ thinkingBudget: -1 }), "gemini-2.5-flash"],
   ["no thinking", thinks({ thinkingBudget: 0 }), "gemini-2.5-flash"],
 ])("accepts a valid request: %s", async (_, body, name) => {
   server.enqueue({ text: ["fine"] });
@@ -100,12 +100,12 @@ test.each<[string, object, [field: string, description: string][]]>([
     [[`${declared}.parameters.type`, `Invalid value at '${declared}.parameters.type' (ENUM), "STRUCT"`]],
   ],
   [
-    "a number as text",
+    "a number as a string",
     { ...plain, generationConfig: { temperature: "hot" } },
     [["generation_config.temperature", `Invalid value at 'generation_config.temperature' (TYPE_DOUBLE), "hot"`]],
   ],
   [
-    "data that are no base64",
+    "invalid base64",
     { contents: [user({ inlineData: { mimeType: "image/png", data: "é" } })] },
     [
       [
@@ -115,7 +115,7 @@ test.each<[string, object, [field: string, description: string][]]>([
     ],
   ],
   [
-    "data of no kind",
+    "data without a media type",
     { contents: [user({ inlineData: { data: png } })] },
     [
       [

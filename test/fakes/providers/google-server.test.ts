@@ -32,7 +32,7 @@ const chunk = (candidate: object, usageMetadata: object, modelVersion = "gemini-
 });
 const part = (one: object, more: object = {}) => ({ content: { parts: [one], role: "model" }, index: 0, ...more });
 
-test("streams a turn with everything like the real service", async () => {
+test("streams every kind of content, like the real service", async () => {
   const model = "gemini-3-flash-preview";
   const chunks = await stream(
     {
@@ -71,7 +71,7 @@ test("streams a turn with everything like the real service", async () => {
   ]);
 });
 
-test("frames and spaces events like the service", async () => {
+test("frames and spaces events like the real service", async () => {
   server.enqueue({ text: ["a\nb"], usage: { input: 1, output: 2 } });
   const { text, headers: sent } = await send("gemini-2.5-flash", hello);
   expect(sent["content-type"]).toBe("text/event-stream; charset=utf-8");
@@ -120,9 +120,9 @@ test("a blocked prompt has no candidates", async () => {
 });
 
 test.each<[string, string, object, boolean, boolean]>([
-  ["thoughts that were asked for", "gemini-2.5-flash", thoughts, true, false],
-  ["thoughts that were not asked for", "gemini-2.5-flash", hello, false, false],
-  ["words are signed from the third generation on", "gemini-3.1-pro-preview", hello, false, true],
+  ["sends requested thoughts", "gemini-2.5-flash", thoughts, true, false],
+  ["omits thoughts that were not requested", "gemini-2.5-flash", hello, false, false],
+  ["signs words from the third generation on", "gemini-3.1-pro-preview", hello, false, true],
 ])("%s", async (_, model, body, shown, signed) => {
   const text = JSON.stringify(await stream({ thinking: ["hmm"], text: ["x"] }, body, model));
   expect([text.includes("hmm"), text.includes("thoughtSignature")]).toEqual([shown, signed]);
@@ -222,7 +222,7 @@ test("rejects wrong and missing keys, unknown models and paths, and malformed bo
   expect(server.requests.map(({ faults }) => faults.length)).toEqual([0, 0, 0, 0, 1, 1, 1]);
 });
 
-test("an error of a list is in a list", async () => {
+test("sends an error as a list where the response is a list", async () => {
   const answer = await send("gemini-9", hello, "streamGenerateContent");
   expect(JSON.parse(answer.text)).toEqual([{ error: expect.objectContaining({ code: 404 }) }]);
 });

@@ -41,14 +41,14 @@ describe("rules of some servers only", () => {
       messages({ role: "user", content: [{ type: "text", text: "x" }, png] }),
       openAI("Invalid content type. image_url is only supported by certain models.", "messages.[0].content.[1].type"),
     ],
-    ["the user twice", { strictTemplate: true }, messages(user, user), template(alternate)],
+    ["two user messages in a row", { strictTemplate: true }, messages(user, user), template(alternate)],
     [
-      "the user after a result",
+      "a user message after a result",
       { strictTemplate: true },
       messages(user, calls("c"), result("c"), user),
       template(alternate),
     ],
-    ["the assistant first", { strictTemplate: true }, messages(said, user), template(alternate)],
+    ["an assistant message first", { strictTemplate: true }, messages(said, user), template(alternate)],
     [
       "a late system message",
       { strictTemplate: true },
@@ -56,7 +56,7 @@ describe("rules of some servers only", () => {
       template("Only user and assistant roles are supported, with the exception of an initial system message."),
     ],
     [
-      "the assistant last",
+      "an assistant message last",
       { strictTemplate: true },
       messages(user, said),
       template("Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant"),
@@ -68,7 +68,7 @@ describe("rules of some servers only", () => {
       { object: "error", message: id, type: "invalid_function_call", param: null, code: "3280" },
     ],
     [
-      "calls without what was thought",
+      "calls without their reasoning",
       chatDialects.moonshot,
       { ...messages(user, calls("c"), result("c")), model: "kimi-k2.5" },
       openAI("thinking is enabled but reasoning_content is missing in assistant tool call message at index 1"),

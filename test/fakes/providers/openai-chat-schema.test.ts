@@ -23,7 +23,7 @@ afterEach(close);
 describe("valid requests", () => {
   test.each<[string, Json, OpenAIChatOptions]>([
     [
-      "everything that a message may have",
+      "every field of a message",
       {
         ...messages(
           { role: "system", content: "Be brief." },
@@ -51,22 +51,22 @@ describe("valid requests", () => {
       {},
     ],
     [
-      "OpenAI's models that reason",
+      "OpenAI's reasoning models",
       { ...base, model: "gpt-5", reasoning_effort: "minimal", max_completion_tokens: 9 },
       {},
     ],
     [
-      "what was thought",
+      "reasoning sent back",
       { ...messages(user, { ...calls("c"), reasoning_content: "so" }, result("c")), model: "deepseek-reasoner" },
       chatDialects.deepseek,
     ],
     [
-      "a model of the same house that does not think",
+      "a model of the same provider that does not reason",
       { ...messages(user, calls("c"), result("c")), model: "deepseek-chat" },
       chatDialects.deepseek,
     ],
     [
-      "by turns, with calls between",
+      "alternating turns with calls",
       {
         ...messages({ role: "system", content: "x" }, user, calls("abcdefgh1"), result("abcdefgh1"), said, user),
         model: "devstral-medium-latest",
@@ -127,21 +127,21 @@ describe("rejected requests", () => {
       "unknown_parameter",
     ],
     [
-      "what was thought, where nobody reads it",
+      "reasoning sent to a server that rejects it",
       messages(user, { ...said, reasoning_content: "x" }, user),
       "Unknown parameter: 'messages[1].reasoning_content'.",
       "messages[1].reasoning_content",
       "unknown_parameter",
     ],
     [
-      "no calls at all",
+      "an empty list of calls",
       messages(user, { ...said, tool_calls: [] }, user),
       "Invalid 'messages[1].tool_calls': empty array. Expected an array with minimum length 1, but got an empty array instead.",
       "messages[1].tool_calls",
       "empty_array",
     ],
     [
-      "no tools at all",
+      "an empty list of tools",
       { ...base, tools: [] },
       "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead.",
       "tools",
@@ -155,28 +155,28 @@ describe("rejected requests", () => {
       "string_above_max_length",
     ],
     [
-      "a tool's name",
+      "an invalid tool name",
       { ...base, tools: [tool({ type: "object" }, { name: "a.b" })] },
       "Invalid 'tools[0].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
       "tools[0].function.name",
       "invalid_value",
     ],
     [
-      "a strict tool that is open",
+      "a strict tool with an open schema",
       { ...base, tools: [tool({ type: "object" }, { strict: true })] },
       "Invalid schema for function 'read': In context=(), 'additionalProperties' is required to be supplied and to be false.",
       "tools[0].function.parameters",
       "invalid_function_parameters",
     ],
     [
-      "a choice without tools",
+      "a tool choice without tools",
       { ...base, tool_choice: "auto" },
       "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.",
       "tool_choice",
       null,
     ],
     [
-      "parallel without tools",
+      "parallel calls without tools",
       { ...base, parallel_tool_calls: true },
       "Invalid value for 'parallel_tool_calls': 'parallel_tool_calls' is only allowed when 'tools' are specified.",
       "parallel_tool_calls",
@@ -197,7 +197,7 @@ describe("rejected requests", () => {
       null,
     ],
     [
-      "a result twice",
+      "a duplicate result",
       messages(user, calls("c"), result("c"), result("c")),
       "Duplicate value for 'tool_call_id' of 'c'.",
       "messages.[3].tool_call_id",
@@ -219,21 +219,21 @@ describe("rejected requests", () => {
     ],
     ["a result too late", messages(user, calls("c"), user, result("c")), unanswered("c"), "messages.[2].role", null],
     [
-      "arguments that are no object",
+      "arguments that are not an object",
       messages(user, torn, result("c")),
       "Invalid 'messages[1].tool_calls[0].function.arguments': expected the JSON text of an object.",
       "messages[1].tool_calls[0].function.arguments",
       "invalid_value",
     ],
     [
-      "nothing said and nothing called",
+      "an assistant message without text and calls",
       messages(user, { role: "assistant", content: null }, user),
       "Invalid value for 'content': expected a string, got null.",
       "messages.[1].content",
       null,
     ],
     [
-      "an image of another kind",
+      "an unsupported image type",
       messages({ role: "user", content: [{ type: "image_url", image_url: { url: "data:image/bmp;base64,AA==" } }] }),
       "You uploaded an unsupported image. Please make sure your image is one of the following formats: ['png', 'jpeg', 'gif', 'webp'].",
       "messages.[0].content.[0].image_url",
@@ -247,28 +247,28 @@ describe("rejected requests", () => {
       "invalid_value",
     ],
     [
-      "options of a stream without one",
+      "stream options without a stream",
       { ...base, stream: false, stream_options: {} },
       "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
       "stream_options",
       null,
     ],
     [
-      "an effort without reasoning",
+      "an effort for a model without reasoning",
       { ...base, reasoning_effort: "low" },
       "Unrecognized request argument supplied: reasoning_effort",
       null,
       null,
     ],
     [
-      "an effort that is unknown to the model",
+      "an effort that the model lacks",
       { ...base, model: "gpt-5.1", reasoning_effort: "minimal" },
       "Unsupported value: 'reasoning_effort' does not support 'minimal' with this model. Supported values are: 'none', 'low', 'medium', and 'high'.",
       "reasoning_effort",
       "unsupported_value",
     ],
     [
-      "the old limit",
+      "the old name of the output limit",
       { ...base, model: "gpt-5", max_tokens: 9 },
       "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
       "max_tokens",

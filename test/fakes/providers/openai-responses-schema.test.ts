@@ -41,7 +41,7 @@ describe("valid requests", () => {
   test.each<[string, Json]>([
     ["a string", { ...base, input: "hello" }],
     [
-      "everything that a message may have",
+      "every field of a message",
       {
         ...base,
         instructions: "Be brief.",
@@ -87,7 +87,7 @@ describe("valid requests", () => {
       "no reasoning, and then a temperature",
       { ...base, model: "gpt-5.1", reasoning: { effort: "none" }, temperature: 0 },
     ],
-    ["a model that does not reason", { ...base, model: "gpt-4.1", temperature: 0.5, top_p: 0.9 }],
+    ["a model without reasoning", { ...base, model: "gpt-4.1", temperature: 0.5, top_p: 0.9 }],
   ])("%s", async (_name, body) => await expectAccepted(body));
 });
 
@@ -103,14 +103,14 @@ describe("rejected requests", () => {
       "unknown_parameter",
     ],
     [
-      "an input of another kind",
+      "an input of the wrong type",
       { ...base, input: { a: 1 } },
       "Invalid type for 'input': expected one of a string or an array, but got an object instead.",
       "input",
       "invalid_type",
     ],
     [
-      "an unknown kind of item",
+      "an unknown item type",
       { ...base, input: [{ type: "tool_result" }] },
       "Invalid value: 'tool_result'. Supported values are: 'message', 'function_call', 'function_call_output', 'reasoning', and 'item_reference'.",
       "input[0].type",
@@ -131,7 +131,7 @@ describe("rejected requests", () => {
       "invalid_value",
     ],
     [
-      "what the user says in the assistant's mouth",
+      "an assistant message with user content",
       { ...base, input: [{ role: "assistant", content: [{ type: "input_text", text: "x" }] }] },
       "Invalid value: 'input_text'. Supported values are: 'output_text' and 'refusal'.",
       "input[0].content[0].type",
@@ -159,28 +159,28 @@ describe("rejected requests", () => {
       "string_above_max_length",
     ],
     [
-      "too few tokens",
+      "an output limit that is too low",
       { ...base, max_output_tokens: 15 },
       "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got 15 instead.",
       "max_output_tokens",
       "integer_below_min_value",
     ],
     [
-      "half a token",
+      "a fractional output limit",
       { ...base, max_output_tokens: 16.5 },
       "Invalid type for 'max_output_tokens': expected an integer, but got a decimal instead.",
       "max_output_tokens",
       "invalid_type",
     ],
     [
-      "a tool's name",
+      "an invalid tool name",
       { ...base, tools: [tool({ type: "object" }, { name: "a b" })] },
       "Invalid 'tools[0].name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
       "tools[0].name",
       "invalid_value",
     ],
     [
-      "a tool's long name",
+      "a tool name that is too long",
       { ...base, tools: [tool({ type: "object" }, { name: "a".repeat(65) })] },
       "Invalid 'tools[0].name': string too long. Expected a string with maximum length 64, but got a string with length 65 instead.",
       "tools[0].name",

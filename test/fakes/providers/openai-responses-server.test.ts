@@ -232,7 +232,7 @@ describe("streams", () => {
     expect(delta?.obfuscation).toEqual(expect.any(String));
   });
 
-  test("a refusal is a part of its own", async () => {
+  test("a refusal is a separate part", async () => {
     server = await createOpenAIResponsesServer();
     const events = await stream({ text: ["I can't ", "do that."], stop: "refusal" });
     expect(types(events)).toEqual([
@@ -251,7 +251,7 @@ describe("streams", () => {
   });
 
   test.each<[string, Turn, Json]>([
-    ["the limit of tokens", { text: ["x"], stop: "length" }, { reason: "max_output_tokens" }],
+    ["the token limit", { text: ["x"], stop: "length" }, { reason: "max_output_tokens" }],
     [
       "the content filter",
       { text: ["x"], stop: "refusal", nativeStop: "content_filter" },

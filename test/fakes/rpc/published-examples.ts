@@ -1,5 +1,5 @@
 /**
- * The published examples of the protocol's first dialect (0.57), verbatim: existing clients were written after them.
+ * The published examples of the protocol's first dialect (0.57), verbatim: existing clients were written against them.
  * "..." in a text matches anything.
  */
 export type Example = Readonly<Record<string, unknown>>;

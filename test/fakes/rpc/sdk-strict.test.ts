@@ -60,7 +60,7 @@ describe("messages that the SDKs reject", () => {
   const said = (changes: object): Received => notified({ type: "create_message", message: { ...message, ...changes } });
   const rows: readonly (readonly [what: string, message: Received, place: string])[] = [
     ["a message without a time", said({ createdAt: undefined }), "create_message.message.createdAt"],
-    ["a time in words", said({ updatedAt: "2026-01-01T00:00:00Z" }), "create_message.message.updatedAt"],
+    ["a time as text", said({ updatedAt: "2026-01-01T00:00:00Z" }), "create_message.message.updatedAt"],
     [
       "a thought without its signature",
       said({ content: [{ type: "thinking", thinking: "Hm" }] }),
@@ -104,21 +104,21 @@ describe("messages that the SDKs reject", () => {
     ["an end without its tokens", notified(end), "agent_turn_completed.tokenUsage"],
     ["an unknown end", notified({ ...end, tokenUsage, reason: "bored" }), "agent_turn_completed.reason"],
     ["an error without a zone", notified({ ...failure, timestamp: "2026-01-01T00:00:00" }), "error.timestamp"],
-    ["an error of an unknown type", notified({ ...failure, errorType: "Oops" }), "error.errorType"],
+    ["an error with an unknown type", notified({ ...failure, errorType: "Oops" }), "error.errorType"],
     ["a notification without jsonrpc", notified(failure, { jsonrpc: undefined }), "notification.jsonrpc"],
     [
-      "a notification of another version",
+      "a notification with another version",
       notified(failure, { factoryApiVersion: "2.0.0" }),
       "notification.factoryApiVersion",
     ],
-    ["a foreign key in _meta", notified(failure, { _meta: { traceparent: "x", mine: "y" } }), "notification._meta"],
+    ["an unknown key in _meta", notified(failure, { _meta: { traceparent: "x", mine: "y" } }), "notification._meta"],
     [
       "an authorisation without its state",
       notified({ type: "mcp_auth_required", serverName: "s", authUrl: "u", message: "m" }),
       "mcp_auth_required.state",
     ],
     [
-      "an option that nobody knows",
+      "an unknown option",
       asked(exec, [{ label: "Maybe", value: "maybe" }]),
       "droid.request_permission.options.0.value",
     ],
@@ -129,7 +129,11 @@ describe("messages that the SDKs reject", () => {
     ],
     ["details of another type", asked({ ...exec, confirmationType: "edit" }), "droid.request_permission.toolUses.0"],
     ["a number as an id", { ...initialized({}), id: 1 } as unknown as Received, "response.id"],
-    ["a response with both", { ...initialized({}), error: { code: -32603, message: "no" } }, "response"],
+    [
+      "a response with both result and error",
+      { ...initialized({}), error: { code: -32603, message: "no" } },
+      "response",
+    ],
     [
       "an unknown code",
       { ...envelope, type: "response", id: "1", error: { code: -1, message: "no" } },
@@ -181,18 +185,18 @@ describe("the order", () => {
   const resolved = notified({ type: "permission_resolved", requestId: "r1", toolUseIds: [], selectedOption: "cancel" });
   const changed = notified({ type: "settings_updated", settings });
   const rows: readonly (readonly [string, readonly Received[], RegExp])[] = [
-    ["a message twice", [busy, said, said], /^twice: create_message m1$/],
-    ["a state twice", [busy, busy], /^the state is streaming_assistant_message twice/],
+    ["a duplicate message", [busy, said, said], /^twice: create_message m1$/],
+    ["a duplicate state", [busy, busy], /^the state is streaming_assistant_message twice/],
     ["idle before the end", [busy, said, tokens, state("idle"), end], /^idle comes after session_token_usage_changed/],
     ["tokens after the end", [busy, said, end, tokens], /^a turn ended before its tokens/],
-    ["deltas that say too much", [busy, delta("Hi"), delta("Hi"), said], /^deltas of m1 say "HiHi"/],
+    ["deltas that exceed their message", [busy, delta("Hi"), delta("Hi"), said], /^deltas of m1 say "HiHi"/],
     ["a delta after its message", [busy, said, delta("Hi")], /^a delta after its message/],
-    ["a result twice", [call, result, result], /^twice: tool_result/],
-    ["a result of nothing", [result], /^a result of an unknown call: c1$/],
-    ["a request while nobody waits", [busy, asked(exec)], /^request r1 in the state streaming/],
-    ["an answer to no request", [resolved], /^nothing was asked as r1$/],
-    ["settings that did not change", [changed, changed], /^settings_updated without a change/],
-    ["two answers to one request", [initialized({}), initialized({})], /^twice: response 1$/],
+    ["a duplicate result", [call, result, result], /^twice: tool_result/],
+    ["a result without a call", [result], /^a result of an unknown call: c1$/],
+    ["an unexpected request", [busy, asked(exec)], /^request r1 in the state streaming/],
+    ["a response without a request", [resolved], /^nothing was asked as r1$/],
+    ["unchanged settings", [changed, changed], /^settings_updated without a change/],
+    ["two responses to one request", [initialized({}), initialized({})], /^twice: response 1$/],
   ];
   test.each(rows)("finds %s", (_, received, fault) => {
     expect(orderFaults(received, sent)).toEqual([expect.stringMatching(fault)]);

@@ -1,4 +1,4 @@
-/** What the public SDKs require, message by message. */
+/** The requirements of the public SDKs, message by message. */
 import { z } from "zod";
 import { noticePayloads } from "./strict-notices.ts";
 import { serverRequests } from "./strict-requests.ts";
@@ -14,7 +14,7 @@ const common = {
   _meta: traced,
 };
 const rpcError = z.looseObject({
-  code: z.int().refine((code) => errorCodes.includes(code), "is no code that the SDKs know"),
+  code: z.int().refine((code) => errorCodes.includes(code), "is not a code that the SDKs know"),
   message: z.string(),
 });
 

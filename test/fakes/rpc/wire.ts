@@ -44,7 +44,7 @@ export interface RequestOptions {
   readonly patienceMs?: number;
 }
 
-/** A client that knows only the framing: it sends what it is given, and records every line. */
+/** A client that knows only the framing: it sends the given lines, and records every line. */
 export interface Wire {
   readonly received: readonly Received[];
   readonly sent: readonly Readonly<Record<string, unknown>>[];

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /*
- * What clients of `/ws` must get from a session, according to its log and docs/sessions.md. Deliberately shares no code
+ * The frames that clients of `/ws` must get from a session, according to its log and docs/sessions.md. Deliberately shares no code
  * with the server.
  */
 

@@ -182,7 +182,7 @@ export function userOf(name: string, role: "admin" | "user" | "viewer"): { entry
 const internals =
   /\.jsonl|node_modules|node:internal|dist\/|\n\s+at |ENOSPC|EACCES|ENOENT|EROFS|EFBIG|EISDIR|AgentError|ZodError|TypeError|SyntaxError|RangeError|Refusal/;
 
-/** What clients received but should not have. */
+/** Texts that clients received but should not have. */
 export function leaksIn(frames: readonly Frame[], ...words: readonly string[]): string[] {
   return frames
     .map((frame) => JSON.stringify(frame))

@@ -12,21 +12,21 @@ const ask = (id: number, method: string, params: object): object => ({ jsonrpc: 
 describe("detects faults on the wire", () => {
   test.each<[string, Side, object, RegExp]>([
     ["another version", "agent", { ...update(call), jsonrpc: "1.0" }, /JSON-RPC 2\.0/],
-    ["a key beside the message", "agent", { ...update(call), type: "notification" }, /it has type/],
-    ["a kind of update that is none", "agent", update({ sessionUpdate: "weather", text: "" }), /oneOf/],
-    ["a key that is missing", "agent", update({ sessionUpdate: "tool_call", toolCallId: "c" }), /title/],
-    ["a key that is not known", "agent", update({ ...call, color: "red" }), /color/],
+    ["an extra key beside the message", "agent", { ...update(call), type: "notification" }, /it has type/],
+    ["an unknown kind of update", "agent", update({ sessionUpdate: "weather", text: "" }), /oneOf/],
+    ["a missing key", "agent", update({ sessionUpdate: "tool_call", toolCallId: "c" }), /title/],
+    ["an unknown key", "agent", update({ ...call, color: "red" }), /color/],
     [
-      "one deep inside",
+      "a deeply nested unknown key",
       "agent",
       update({ ...call, content: [{ type: "diff", path: "/", newText: "", old: "" }] }),
       /old/,
     ],
-    ["a word that is none", "agent", update({ ...call, status: "running" }), /status/],
-    ["a method that is none", "client", ask(1, "session/sing", {}), /no request session\/sing of the client/],
-    ["a method of the other side", "client", ask(1, "fs/read_text_file", { path: "/" }), /no request/],
-    ["an answer to nothing", "agent", { jsonrpc: "2.0", id: 1, result: {} }, /answers no request/],
-    ["an error without words", "agent", { jsonrpc: "2.0", id: null, error: { code: 1 } }, /message/],
+    ["an unknown status", "agent", update({ ...call, status: "running" }), /status/],
+    ["an unknown method", "client", ask(1, "session/sing", {}), /no request session\/sing of the client/],
+    ["the other side's method", "client", ask(1, "fs/read_text_file", { path: "/" }), /no request/],
+    ["a response without a request", "agent", { jsonrpc: "2.0", id: 1, result: {} }, /answers no request/],
+    ["an error without a message", "agent", { jsonrpc: "2.0", id: null, error: { code: 1 } }, /message/],
   ])("%s", (_, from, message, words) => {
     expect(createWireChecker().fault(from, message)).toMatch(words);
   });

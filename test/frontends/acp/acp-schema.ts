@@ -70,7 +70,7 @@ export function createWireChecker(): WireChecker {
 
   return {
     fault(from, given) {
-      if (typeof given !== "object" || given === null || Array.isArray(given)) return "it is no object";
+      if (typeof given !== "object" || given === null || Array.isArray(given)) return "it is not an object";
       const message = given as Message;
       const { jsonrpc, id: _, method, params, result: _r, error: _e, ...unknown } = message;
       if (jsonrpc !== "2.0") return "it does not say that it is JSON-RPC 2.0";

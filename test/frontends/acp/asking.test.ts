@@ -248,8 +248,8 @@ describe.each(sources)("%s: permissions, plans and questions", (source) => {
   test.each<[string, object]>([
     ["declined", { action: "decline" }],
     ["cancelled", { action: "cancel" }],
-    ["accepted with nothing", { action: "accept" }],
-  ])("a form that is %s is no answer, and the turn ends", async (_, answer) => {
+    ["accepted without content", { action: "accept" }],
+  ])("a form that is %s counts as no answer, and the turn ends", async (_, answer) => {
     const { editor, session } = at();
     editor.elicit = () => answer as never;
     const { response, updates } = await session.prompt("ask");
@@ -264,7 +264,7 @@ describe.each(sources)("%s: permissions, plans and questions", (source) => {
     expect(textOf(updates)).toMatch(/\[answer\] Blue[\s\S]*\[answer\] No answer\./);
   });
 
-  test("an editor's error is no answer, and the turn ends", async () => {
+  test("an editor's error counts as no answer, and the turn ends", async () => {
     const { editor, session } = at();
     editor.elicit = () => {
       throw new RequestError(-32601, "No forms today.");

@@ -41,8 +41,8 @@ function program(name: string, code: string): string {
 
 describe("the command of a backend", () => {
   it.each([
-    ["is not there", () => join(bench.root, "nowhere"), "does not exist"],
-    ["is on no PATH", () => "no-such-backend", "No program no-such-backend on PATH."],
+    ["does not exist", () => join(bench.root, "nowhere"), "does not exist"],
+    ["is not on the PATH", () => "no-such-backend", "No program no-such-backend on PATH."],
     ["is a folder", () => bench.root, "is not executable"],
     ["is a line of the shell that finds nothing", () => "no-such-backend --now", "no-such-backend"],
   ])("that %s is rejected with a message", async (_, command, words) => {

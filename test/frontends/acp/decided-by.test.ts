@@ -21,7 +21,7 @@ const exec = (id: string, command: string, fullCommand = command): PermissionCal
   details: { type: "exec", fullCommand, command: "x", extractedCommands: [], impactLevel: "high" },
 });
 
-/** What an editor sees of these calls, if it approves each. */
+/** An editor's view of these calls, if it approves each. */
 async function asked(calls: readonly PermissionCall[], translator = createTranslator(cwd)) {
   const shown: { toolCall: object; options: readonly object[] }[] = [];
   const client = {
@@ -145,7 +145,7 @@ describe("a permission", () => {
 
 describe("an announced patch", () => {
   it.each([
-    ["without a space behind the colon", "*** Delete File:x.txt", ["/w/x.txt"]],
+    ["without a space after the colon", "*** Delete File:x.txt", ["/w/x.txt"]],
     ["that moves", "*** Update File: x.txt\n*** Move to: .envrc", ["/w/x.txt", "/w/.envrc"]],
   ])("names the files of one %s as the tool reads it", (_, lines, paths) => {
     const { locations } = viewOf("ApplyPatch", { input: `*** Begin Patch\n${lines}\n*** End Patch` }, cwd);

@@ -140,7 +140,7 @@ describe.each(sources)("%s: handshake, new sessions, and invalid messages", (sou
     ["a program without arguments and variables", { name: "files", command: "/bin/true" }],
     ["a program with an object of variables", { name: "files", command: "/bin/true", args: [], env: { A: "b" } }],
     ["a server without headers", { type: "http", name: "web", url: "http://127.0.0.1:9/" }],
-    ["a server of another kind", { type: "ws", name: "web", url: "ws://127.0.0.1:9/" }],
+    ["an unknown kind of server", { type: "ws", name: "web", url: "ws://127.0.0.1:9/" }],
     ["nothing", {}],
     ["a text", "files"],
   ])("an MCP entry that is %s does not keep a session from opening", async (_, server) => {

@@ -7,7 +7,7 @@ import { calls, on, otherwise, useEditor } from "./acp-suite.ts";
 
 const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC";
 
-/** What a client finally shows. Pieces of one message are joined, whether streamed or not. */
+/** A client's final view. Pieces of one message are joined, whether streamed or not. */
 function shownOf(updates: readonly SessionUpdate[]): readonly (readonly unknown[])[] {
   const shown: unknown[][] = [];
   let open = "";

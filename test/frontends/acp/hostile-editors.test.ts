@@ -55,7 +55,7 @@ describe("an invalid message", () => {
   it.each([
     ["no JSON", "}{", -32700],
     ["half a message", '{"jsonrpc":"2.0","id":1,', -32700],
-    ["bytes that are no text", Buffer.from([0xff, 0xfe, 0x00, 0x80]), -32700],
+    ["invalid UTF-8", Buffer.from([0xff, 0xfe, 0x00, 0x80]), -32700],
     ["33 MiB in a line", `{"x":"${"x".repeat(33 * 1024 * 1024)}"}`, -32700],
     ["too many values", deep(50_000), -32700],
     ["a number", "7", -32600],
@@ -65,12 +65,12 @@ describe("an invalid message", () => {
     ["an empty batch", "[]", -32600],
     ["an empty object", "{}", -32600],
     ["a call of another version", call("1").replace("2.0", "1.0"), -32600],
-    ["a method that is none", '{"jsonrpc":"2.0","id":1,"method":{}}', -32600],
+    ["a method that is not a string", '{"jsonrpc":"2.0","id":1,"method":{}}', -32600],
     ["an id that is an object", call("{}"), -32600],
     ["an id that is a list", call("[1]"), -32600],
-    ["an id that is true", call("true"), -32600],
-    ["an id without bounds", call("1e999"), -32600],
-    ["nested deeply, and no call", `{"id":{},"method":"x","params":${deep(19_000)}}`, -32600],
+    ["a boolean id", call("true"), -32600],
+    ["an unbounded id", call("1e999"), -32600],
+    ["deeply nested, and not a call", `{"id":{},"method":"x","params":${deep(19_000)}}`, -32600],
   ])("%s is answered, and the conversation continues", async (_, line, code) => {
     const from = editor.wire.received.length;
     editor.wire.sendRaw(typeof line === "string" ? `${line}\n` : Buffer.concat([line, Buffer.from("\n")]));
@@ -131,8 +131,8 @@ describe("a permission", () => {
   it.each([
     ["an option that was not offered", [chooses("proceed_always_and_ever")]],
     ["an error", [{ error: { code: 1, message: "no" } }]],
-    ["what cannot be read", [{ result: { outcome: "proceed_once" } }]],
-    ["no, and then yes", [choosesNothing, chooses("proceed_once")]],
+    ["an unreadable result", [{ result: { outcome: "proceed_once" } }]],
+    ["a no followed by a yes", [choosesNothing, chooses("proceed_once")]],
   ])("is not granted by %s", async (_, answers) => {
     editor.answers = ({ id }) => {
       for (const answer of answers) editor.wire.send({ jsonrpc: "2.0", id, ...answer });
@@ -236,8 +236,8 @@ describe("an editor that sends requests without reading", () => {
 describe("an editor that leaves in the middle of a turn", () => {
   it.each([
     ["dies", ({ wire }: Editor) => [wire.hangUp(), wire.eof()]],
-    ["closes only what it reads from", ({ wire }: Editor) => [wire.hangUp()]],
-    ["closes only what it writes to", ({ wire }: Editor) => [wire.eof()]],
+    ["closes only its reading end", ({ wire }: Editor) => [wire.hangUp()]],
+    ["closes only its writing end", ({ wire }: Editor) => [wire.eof()]],
   ])("with %s leaves nothing behind", async (name, goes) => {
     const one = openEditor(bench, { args: ["-m", model, "--auto", "high"] });
     await one.hello();

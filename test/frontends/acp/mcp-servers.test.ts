@@ -6,9 +6,9 @@ const server = { name: "files", command: "/bin/true", args: [], env: [] };
 const words = "The MCP server files cannot be used: MCP servers are not supported yet.";
 
 test.each([
-  ["which is told so", { session: { notices: {} } }, []],
-  ["which is told so with the option of old settings", { session: { notices: {} } }, ["--skip-mcp-servers"]],
-  ["on stderr when it takes no notices", {}, []],
+  ["with a notice", { session: { notices: {} } }, []],
+  ["with a notice, despite the option of older settings", { session: { notices: {} } }, ["--skip-mcp-servers"]],
+  ["on stderr if the editor takes no notices", {}, []],
 ])("opens a session without unusable MCP servers, %s", async (_, capabilities, args) => {
   const bench = await createBench();
   try {

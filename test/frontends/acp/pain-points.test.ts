@@ -45,7 +45,7 @@ describe.each(alikeSources)("the %s", (kind) => {
   let bench: Bench;
   let args: readonly string[];
   let editor: Editor;
-  /** For tests that need no session of their own. */
+  /** For tests that can share a session. */
   let shared: string;
 
   beforeAll(async () => {

@@ -88,12 +88,12 @@ describe.each(sources)("%s: prompts", (source) => {
   });
 
   test.each<[string, ContentBlock]>([
-    ["an image of another type", { type: "image", mimeType: "image/tiff", data: png }],
+    ["an unsupported image type", { type: "image", mimeType: "image/tiff", data: png }],
     [
       "another blob",
       { type: "resource", resource: { uri: "file:///a.zip", mimeType: "application/zip", blob: "AAAA" } },
     ],
-    ["a blob of no type", { type: "resource", resource: { uri: "file:///a.bin", blob: "AAAA" } }],
+    ["a blob without a type", { type: "resource", resource: { uri: "file:///a.bin", blob: "AAAA" } }],
     ["audio", { type: "audio", mimeType: "audio/wav", data: "AAAA" }],
   ])("rejects %s with a message, and sends nothing", async (_, block) => {
     const { session } = at();

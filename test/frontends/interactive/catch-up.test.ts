@@ -36,7 +36,7 @@ async function conversation({ connect }: Served): Promise<{ readonly sessionId: 
   return { sessionId, last: Number(end?.params?.seq) };
 }
 
-/** What a client gets that has everything up to a number. */
+/** The frames for a client that has everything up to a number. */
 async function toldAfter({ connect }: Served, sessionId: string, afterSeq: number): Promise<readonly Frame[]> {
   const client = connect();
   const { result } = await client.request("resumeSession", { sessionId, afterSeq });

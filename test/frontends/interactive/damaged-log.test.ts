@@ -19,7 +19,7 @@ async function conversation() {
   return { store, sessionId, events: (await store.read(sessionId)).events };
 }
 
-/** What a resuming client gets, without the lost records. */
+/** The frames for a resuming client, without the lost records. */
 async function replayOf(
   { store, sessionId }: Awaited<ReturnType<typeof conversation>>,
   isLost: (event: DurableEvent) => boolean,

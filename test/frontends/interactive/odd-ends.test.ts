@@ -57,7 +57,7 @@ test("rounds numbers beyond JavaScript's range, in echo and in arguments", async
   const texts: string[] = [];
   near.send('{"jsonrpc":"2.0","id":1,"method":"echo","params":{"message":9007199254740993}}');
   near.send('{"jsonrpc":"2.0","id":2,"method":"startSession","params":{"userId":"u"}}');
-  // As text, because parsing would round them here, too.
+  // As text, because parsing would also round them here.
   for await (const frame of near.incoming) {
     const text = frame.type === "line" ? frame.text : "";
     const [, sessionId] = /"id":2,"result":\{"sessionId":"([^"]+)"/.exec(text) ?? [];
@@ -79,8 +79,8 @@ test("rounds numbers beyond JavaScript's range, in echo and in arguments", async
 const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, thinking: 0 };
 
 test.each([
-  ["says so in words alone, as older versions did", {}],
-  ["has it as its cause", { cause: "process_ended" } as const],
+  ["says so only in its message, as older versions did", {}],
+  ["has that cause", { cause: "process_ended" } as const],
 ])("reports an answer whose process ended as interrupted if its record %s", async (_, cause) => {
   const { kit, connect } = serve([]);
   const session = await kit.open();

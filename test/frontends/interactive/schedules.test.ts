@@ -39,7 +39,7 @@ function randomReply(random: Random): FakeReply {
   };
 }
 
-/** A user with one device: connected or not, and what it has seen so far. */
+/** A user with one device: connected or not, and the part it has seen so far. */
 class Device {
   readonly follower = new Follower();
   /** It has followed the session from its start. */
@@ -67,7 +67,7 @@ class Device {
     return this.spoken;
   }
 
-  /** Takes what has arrived. */
+  /** Takes the frames that have arrived. */
   pull(): void {
     for (const frame of this.spoken?.frames.slice(this.taken) ?? []) this.follower.take(frame);
     this.taken = this.spoken?.frames.length ?? 0;
@@ -83,7 +83,7 @@ class Device {
     this.send("resumeSession", { sessionId, afterSeq: this.follower.lastSeq });
   }
 
-  /** What is under way to it is lost. */
+  /** Frames on their way to it are lost. */
   async lose(): Promise<void> {
     this.pull();
     const lost = this.spoken;

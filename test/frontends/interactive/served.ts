@@ -48,7 +48,7 @@ export interface Served {
   connect(identity?: Identity, options?: { readonly maxWaiting?: number }): Spoken;
 }
 
-/** A client that sends what it is given and records what it gets, in order, checked against the schema. */
+/** A client that sends the given requests and records its frames, in order, checked against the schema. */
 export interface Spoken {
   /** Everything received so far. */
   readonly frames: Frame[];

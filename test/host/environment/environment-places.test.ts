@@ -49,7 +49,6 @@ test("protects files that variables name, but not devices and folders around the
     PGPASSFILE: "/srv/pgpass",
     KRB5CCNAME: "FILE:/tmp/krb5cc_1",
     HISTFILE: "/srv/history",
-    ...tickets,
     LESSHISTFILE: "-",
     PYTHON_HISTORY: "/dev/null",
     NETRC: "/",
@@ -66,6 +65,7 @@ test("protects files that variables name, but not devices and folders around the
       "/srv/pgpass",
       "/tmp/krb5cc_1",
       "/srv/history",
+      ...tickets,
     ],
     kept: ["/srv/gitconfig"],
   });

@@ -86,7 +86,7 @@ describe("stat", () => {
     expect(await files.stat(join(file, "below"))).toBeUndefined();
   });
 
-  test("has a new version after every change, even one that hides its time", async () => {
+  test("has a new version after every change, even one that restores its time", async () => {
     const folder = await tempFolder();
     const file = join(folder, "file");
     const versions: (string | undefined)[] = [];

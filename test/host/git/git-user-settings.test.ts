@@ -62,17 +62,14 @@ describe("git in a repository, with the user's settings", () => {
       "programs by absolute paths",
       { "home/.gitconfig": '[credential]\nhelper = "!/usr/bin/gh auth git-credential"\n' },
     ],
-    ["a module of Python's", { "home/.gitconfig": '[filter "own"]\nclean = "\\"python3\\" -m other"\n' }],
+    ["a Python module", { "home/.gitconfig": '[filter "own"]\nclean = "\\"python3\\" -m other"\n' }],
     ["inline code", { "home/.gitconfig": '[diff "own"]\ntextconv = "perl -pe \'s/a/b/\'"\n' }],
     [
       "inline code that imports others",
       { "home/.gitconfig": '[diff "own"]\ntextconv = "python3 -c \\"import json\\""\n' },
     ],
     ["isolated code", { "home/.gitconfig": '[diff "own"]\ntextconv = "python3 -I -c \\"import sub\\""\n' }],
-    [
-      "scripts of sed's elsewhere",
-      { "home/.gitconfig": '[diff "own"]\ntextconv = "sed -E -n -f ~/x.sed -e s/a/b/"\n' },
-    ],
+    ["sed scripts elsewhere", { "home/.gitconfig": '[diff "own"]\ntextconv = "sed -E -n -f ~/x.sed -e s/a/b/"\n' }],
     [
       "filters for large files",
       { "home/.gitconfig": '[filter "own"]\nclean = git-lfs clean -- %f\nprocess = git-lfs filter-process\n' },
@@ -87,27 +84,31 @@ describe("git in a repository, with the user's settings", () => {
 
   test.each<[string, Record<string, string>, Record<string, string>?]>([
     ["a relative hooks folder", { "home/.gitconfig": "[core]\nhooksPath = .githooks\n" }],
-    ["the same, of the XDG file", { "home/.config/git/config": "[core]\nhookspath = .githooks\n" }],
+    ["the same, in the XDG file", { "home/.config/git/config": "[core]\nhookspath = .githooks\n" }],
     [
       "the same, where XDG moves it",
       { "xdg/git/config": "[core]\nhookspath = .githooks\n" },
       { XDG_CONFIG_HOME: "FOLDER/xdg" },
     ],
-    ["the same, of the machine", { system: "[core]\nhookspath = .githooks\n" }, { GIT_CONFIG_SYSTEM: "FOLDER/system" }],
-    ["the same, of another file", { own: "[core]\nhookspath = .githooks\n" }, { GIT_CONFIG_GLOBAL: "FOLDER/own" }],
+    [
+      "the same, in the machine's settings",
+      { system: "[core]\nhookspath = .githooks\n" },
+      { GIT_CONFIG_SYSTEM: "FOLDER/system" },
+    ],
+    ["the same, in another file", { own: "[core]\nhookspath = .githooks\n" }, { GIT_CONFIG_GLOBAL: "FOLDER/own" }],
     [
       "the same, included",
       { "home/.gitconfig": "[include]\npath = more/own\n", "home/more/own": "[core]\nhookspath = .githooks\n" },
     ],
     [
-      "the same, included by a condition",
+      "the same, included conditionally",
       {
         "home/.gitconfig": '[includeIf "gitdir:/"]\npath = ~/more\n',
         "home/more": "[core]\nhookspath = .githooks\n",
       },
     ],
     [
-      "the same, counted in variables",
+      "the same, in numbered variables",
       {},
       { GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "core.hooksPath", GIT_CONFIG_VALUE_0: ".githooks" },
     ],
@@ -118,9 +119,9 @@ describe("git in a repository, with the user's settings", () => {
       { GIT_CONFIG_PARAMETERS: "'core.hooksPath=FOLDER/project/.githooks'" },
     ],
     ["a relative filter", { "home/.gitconfig": '[filter "own"]\nclean = ./run.sh\n' }],
-    ["a relative filter behind a shell", { "home/.gitconfig": '[filter "own"]\nclean = "sh run.sh"\n' }],
+    ["a relative filter run by a shell", { "home/.gitconfig": '[filter "own"]\nclean = "sh run.sh"\n' }],
     ["an absolute monitor in the repository", { "home/.gitconfig": "[core]\nfsmonitor = FOLDER/project/run.sh\n" }],
-    ["a filter in the folder of the command", { "home/.gitconfig": '[filter "own"]\nclean = "$PWD/run.sh"\n' }],
+    ["a filter in the command's folder", { "home/.gitconfig": '[filter "own"]\nclean = "$PWD/run.sh"\n' }],
     [
       "a filter that the PATH finds",
       { "home/.gitconfig": '[filter "own"]\nclean = run.sh\n' },
@@ -137,29 +138,29 @@ describe("git in a repository, with the user's settings", () => {
   test.each([
     ["an external diff", "[diff]\nexternal = ./run.sh\n"],
     ["a text conversion", '[diff "own"]\ntextconv = "python3 run.py"\n'],
-    ["a script without an ending", '[diff "own"]\ntextconv = "perl -w run"\n'],
-    ["a launcher in front", '[diff "own"]\ntextconv = "env -i nice ./run.sh"\n'],
-    ["a module of Python's that the repository has", '[diff "own"]\ntextconv = "python3 -m sub.tool"\n'],
+    ["a script without an extension", '[diff "own"]\ntextconv = "perl -w run"\n'],
+    ["a wrapped program", '[diff "own"]\ntextconv = "env -i nice ./run.sh"\n'],
+    ["a Python module in the repository", '[diff "own"]\ntextconv = "python3 -m sub.tool"\n'],
     ["the same, with the flag attached", '[diff "own"]\ntextconv = "python3 -msub.tool"\n'],
     [
-      "inline code that imports the repository's",
+      "inline code that imports from the repository",
       '[diff "own"]\ntextconv = "python3 -c \\"import sys; import sub\\""\n',
     ],
     ["inline code that requires a file", '[diff "own"]\ntextconv = "node -e \\"require(\'./run.sh\')\\""\n'],
     ["a package of the repository", '[diff "own"]\ntextconv = npx conv\n'],
     ["a task of the repository", '[diff "own"]\ntextconv = "f() { timeout 5 make -s conv; }; f"\n'],
-    ["a script of sed's", '[diff "own"]\ntextconv = sed -nf run.sed\n'],
+    ["a sed script", '[diff "own"]\ntextconv = sed -nf run.sed\n'],
     ["a folder of modules", '[diff "own"]\ntextconv = "perl -Isub -MTool -pe 1"\n'],
-    ["an absolute script behind an interpreter", '[diff "own"]\ntextconv = "python3 \'FOLDER/project/run.py\'"\n'],
+    ["an absolute script run by an interpreter", '[diff "own"]\ntextconv = "python3 \'FOLDER/project/run.py\'"\n'],
     ["a script that is sourced", '[filter "own"]\nclean = ". run.sh"\n'],
     ["a path through the home", '[filter "own"]\nclean = ~/../project/run.sh\n'],
     ["a helper in a pipe", '[diff "own"]\ncommand = "cat | bash -c ./run.sh"\n'],
     ["a program for signatures", "[gpg]\nprogram = ./run.sh\n"],
     ["a credential helper", '[credential]\nhelper = "!./run.sh"\n'],
-    ["a command for ssh", "[core]\nsshCommand = FOO=1 ../run.sh\n"],
-    ["a pager of a command", "[pager]\nlog = ./run.sh\n"],
-    ["branches that are sorted by signature", "[branch]\nsort = -signature:grade\n"],
-    ["settings that git does not understand", "[core\n"],
+    ["an ssh command", "[core]\nsshCommand = FOO=1 ../run.sh\n"],
+    ["a pager for one command", "[pager]\nlog = ./run.sh\n"],
+    ["branches sorted by signature", "[branch]\nsort = -signature:grade\n"],
+    ["settings that git rejects", "[core\n"],
   ])("is not harmless with %s", async (_, text) => {
     const { root } = await place({ "home/.gitconfig": text });
     expect(await harmless("git", root)).toBe(false);
@@ -243,16 +244,16 @@ describe("signatures", () => {
 
   test.each([
     ["shown with every commit", "[log]\nshowSignature\n"],
-    ["shown with every commit, in words", "[log]\nshowSignature = yes\n"],
+    ["shown with every commit, by a word", "[log]\nshowSignature = yes\n"],
     ["in the format of commits", '[format]\npretty = "%h %G?"\n'],
-    ["in a format with a name", '[pretty]\nown = "format:%h %+GS"\n'],
+    ["in a named format", '[pretty]\nown = "format:%h %+GS"\n'],
   ])("%s make git start a program", async (_, text) => {
     const { root } = await place({ "home/.gitconfig": text });
     expect([await harmless("git", root), await harmless("signatures", root)]).toEqual([true, false]);
   });
 
   test.each(["git config format.pretty %G?", "git config pretty.own 'x%-GK'", "git config tag.sort signature"])(
-    "in the repository's own settings do, too: %s",
+    "in the repository's own settings do so as well: %s",
     async (command) => {
       const { root } = await place({});
       execFileSync("sh", ["-c", command], { cwd: root });

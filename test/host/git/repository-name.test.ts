@@ -163,15 +163,15 @@ describe("settings, read like git reads them", () => {
     ["an open quote", `${origin}\tx = "y\n`],
     ["an unknown escape", `${origin}\tx = \\q\n`],
     ["a backslash at the end", `${origin}\tx = \\`],
-    ["a name that is none", `${origin}\t1x = 2\n`],
-    ["words without a sense", `${origin}\tx y\n`],
+    ["a malformed name", `${origin}\t1x = 2\n`],
+    ["a line that is not a setting", `${origin}\tx y\n`],
     ["a NUL", `${origin}# \0\n`],
     ["an escape sequence", `${origin}# \u001b[2J\n`],
     ["a lone carriage return", `${origin}# \rx\n`],
-    ["bytes that are no text", Buffer.concat([Buffer.from(origin), Buffer.from([0xff, 0xfe, 0x80])])],
+    ["invalid UTF-8", Buffer.concat([Buffer.from(origin), Buffer.from([0xff, 0xfe, 0x80])])],
     ["a newline in the address", '[remote "origin"]\n\turl = "https://example.com/acme/rock\\net"\n'],
     ["a backspace in the address", '[remote "origin"]\n\turl = https://example.com/acme/rocket\\b\\b\n'],
-    ["more than anybody writes", origin + "# padding\n".repeat(30_000)],
+    ["an oversized file", origin + "# padding\n".repeat(30_000)],
   ])("%s makes the folder name it", async (_, text) => {
     expect(await repositoryName(await withConfig(text))).toEqual(ofFolder);
   });

@@ -193,7 +193,7 @@ describe("the user's own settings", () => {
 describe("an untrusted repository", () => {
   const dangerous: Readonly<Record<string, string>> = {
     "a filter": '[filter "x"]\n\tclean = touch PROOF; cat\n\tsmudge = cat\n',
-    "a filter behind another section": '[core] bare = false\n[user][filter "x"] clean = "touch PROOF; cat"\n',
+    "a filter after another section": '[core] bare = false\n[user][filter "x"] clean = "touch PROOF; cat"\n',
     "a filter in capitals": '[FILTER "x"]\n\tCLEAN = touch PROOF; cat\n',
     "an include": "[include]\n\tpath = evil\n",
     "a conditional include": '[includeIf "gitdir:/"]\n\tpath = evil\n',

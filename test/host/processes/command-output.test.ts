@@ -129,7 +129,7 @@ describe("too large output", () => {
       totalBytes: 18,
       fullTextPath: spoolPath,
     });
-    expect(await readFile(spoolPath, "utf8")).toBe("abcdefghij\n[8 more bytes were not kept]\n");
+    expect(await readFile(spoolPath, "utf8")).toBe("abcdefghij\n[8 more bytes were dropped]\n");
   });
 
   test("names no file if it could not be written", async () => {

@@ -8,8 +8,8 @@ const leftovers: Readonly<Record<string, (nap: string) => string>> = {
   "in the background with its output elsewhere": (nap) => `sleep ${nap} >/dev/null 2>&1 & echo started`,
   "deaf to SIGTERM": (nap) => `bash -c 'trap "" TERM HUP; sleep ${nap}; sleep ${nap}' & echo started; sleep 0.2`,
   "under nohup and disowned": (nap) => `nohup sleep ${nap} & disown; echo started`,
-  "in a session of its own": (nap) => `setsid sleep ${nap} & echo started`,
-  "in a session of its own, deaf to SIGTERM": (nap) =>
+  "in its own session": (nap) => `setsid sleep ${nap} & echo started`,
+  "in its own session, ignoring SIGTERM": (nap) =>
     `setsid bash -c 'trap "" TERM; sleep ${nap}; sleep ${nap}' >/dev/null 2>&1 & echo started; sleep 0.2`,
   "forked twice": (nap) => `(setsid bash -c 'sleep ${nap} & sleep ${nap} & disown -a' >/dev/null 2>&1 &); echo started`,
   "in the group, with an empty environment": (nap) => `env -i sleep ${nap} & echo started`,
@@ -49,7 +49,7 @@ describe("at the time limit", () => {
     expect(await runCommand(tidy, { timeoutMs: 1000 })).toEqual(saying("ready\ntidied\n", { type: "timeout" }));
   });
 
-  test("a process outside the group is asked, too", async () => {
+  test("a process outside the group is also asked to end", async () => {
     expect(await runCommand(`setsid ${tidy}; sleep 9`, { timeoutMs: 1000 })).toEqual(
       saying("ready\ntidied\n", { type: "timeout" }),
     );

@@ -55,7 +55,7 @@ if (!works) {
       expect(await world.run('ls "$TMPDIR" /run')).toEqual(saying(`/run:\n\n${temp}:\nkept\n`));
     });
 
-    test("gets SIGTERM and a second to tidy up, and keeps what it said", async () => {
+    test("gets SIGTERM and a second to clean up, and keeps its output", async () => {
       const nap = longNap();
       const polite = await world.run(
         `trap 'echo tidy; exit' TERM; echo up; sleep ${nap} & wait`,
@@ -71,7 +71,7 @@ if (!works) {
       expect(processesWith(nap)).toEqual([]);
     });
 
-    test("that cannot be contained does not run, and says why", async () => {
+    test("that cannot be contained does not run, and reports why", async () => {
       const marker = inWorkspace("ran");
       const gone = await world.run(`touch ${marker}`, { hidden: [world.folder], writable: [] });
       const end = {
@@ -99,14 +99,14 @@ if (!works) {
       expect(await world.run("touch a", { writable: [] })).toMatchObject({ end: { type: "exit", code: 1 } });
     });
 
-    test("writes its caches, which are made, and the files of its redirections, in place only", async () => {
+    test("writes its caches, which are created, and the files of its redirections, but only in place", async () => {
       const [cache, output] = [inHome(".cache/tool"), inHome("output")];
       const command = `echo 1 > ${cache}/a; echo 2 > ${output}; (echo 3 > ${output}2; mv -T a ${output}) 2>/dev/null; cat ${cache}/a ${output}; ls ${world.home}/.cache`;
       expect(await world.run(command, { caches: [cache], outputs: [output] })).toEqual(saying("1\n2\ntool\n"));
       expect(existsSync(`${output}2`)).toBe(false);
     });
 
-    test("protects what links lead to, and says if a link was replaced", async () => {
+    test("protects the targets of links, and reports a replaced link", async () => {
       await mkdir(inWorkspace("target"), { recursive: true });
       await symlink("target", inWorkspace("way"));
       await symlink("later", inWorkspace("dangling"));
@@ -120,7 +120,7 @@ if (!works) {
       await rm(inWorkspace("way"), { recursive: true });
     });
 
-    test("says if somebody outside made a place that must stay away", async () => {
+    test("reports a forbidden path that another program created", async () => {
       const kept = inWorkspace(".planted");
       const go = inWorkspace("go");
       const wait = `echo up; until [ -e ${go} ]; do sleep 0.02; done`;
@@ -138,7 +138,7 @@ if (!works) {
       await rm(kept);
     });
 
-    test("keeps missing places away together with another command, and leaves none", async () => {
+    test("keeps missing paths missing while another command runs, and leaves none behind", async () => {
       const barred = [".one", ".two/three"].map(inWorkspace);
       const results = await Promise.all([
         world.run("sleep 0.3; ls -A .one .two; mkdir .one/x", { barred }),

@@ -19,7 +19,7 @@ export async function canContain(): Promise<boolean> {
   return status.works;
 }
 
-/** For each file of tests, where commands cannot be contained. */
+/** Once per test file, for machines where commands cannot be contained. */
 export function testRefusal(): void {
   test("a command that cannot be contained does not run", async () => {
     const world = await createWorld("refused");
@@ -34,7 +34,7 @@ export function testRefusal(): void {
 export interface World {
   readonly sandbox: HostSandbox;
   readonly sessionId: string;
-  /** Everything of this world. */
+  /** Contains everything below. */
   readonly folder: string;
   readonly home: string;
   readonly workspace: string;

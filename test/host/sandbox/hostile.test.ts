@@ -10,23 +10,23 @@ import { canContain, createWorld, testRefusal, type World } from "./contained.ts
 
 const isRoot = process.getuid?.() === 0;
 
-/** Each ends with 0 if it has done its harm. */
+/** Each exits with 0 if the attack worked. */
 const attacks = {
   "writes into the home": `echo x > "$HOME/x"`,
   "reads a key": `grep -r SECRET "$HOME/.ssh"`,
   "reads a hidden file": `grep SECRET "$HOME/.npmrc"`,
   "reads another session's log": `grep SECRET "$HOME/.tinman/sessions/other.jsonl"`,
-  "reads a key by way of another process's root": `cat /proc/[0-9]*/root"$HOME"/.ssh/id_rsa | grep SECRET`,
+  "reads a key through another process's root": `cat /proc/[0-9]*/root"$HOME"/.ssh/id_rsa | grep SECRET`,
   "plants a hook": `echo evil > .git/hooks/pre-commit`,
   "plants a hook through a link": `ln -s .git/hooks way && echo evil > way/pre-push`,
   "changes git's configuration": `echo evil >> .git/config`,
-  "changes git's configuration by another name": `ln .git/config other-name && echo evil >> other-name`,
-  "puts another file in the place of git's configuration": `echo evil > c && mv -f c .git/config`,
+  "changes git's configuration under another name": `ln .git/config other-name && echo evil >> other-name`,
+  "replaces git's configuration with another file": `echo evil > c && mv -f c .git/config`,
   "removes git's configuration": `rm -f .git/config`,
   "moves the repository away and makes one with a hook": `mv .git gone && mkdir -p .git/hooks && echo evil > .git/hooks/x`,
   "makes Tinman's folder": `mkdir -p .tinman && echo evil > .tinman/config.yaml`,
   "makes a settings file": `echo evil > .mcp.json`,
-  "makes a link for a settings file": `ln -sfT "$PWD/evil" .mcp.json`,
+  "makes a link in place of a settings file": `ln -sfT "$PWD/evil" .mcp.json`,
   "removes what keeps a settings file away": `rmdir .claude; echo evil > .claude`,
   "moves a new file over a settings file": `echo evil > d && mv -fT d .npmrc`,
   "makes a settings file in a folder that is missing": `mkdir -p .vscode && echo evil > .vscode/tasks.json`,
@@ -124,7 +124,7 @@ async function harmDone(contained: boolean): Promise<readonly string[]> {
   const result = await world.run(script(cases), contained ? walls : null, { variables, timeoutMs: 60_000 });
   expect(result.end).toMatchObject({ type: "exit" });
   if (contained) {
-    // What the attacks left is looked at from outside as well.
+    // Also check from outside what the attacks left.
     expect(await readFile(inWorkspace(".git/config"), "utf8")).toBe(before);
     const look = `ls -d ${missingPlaces.join(" ")} 2>/dev/null; ls -A .git .git/hooks "$HOME"`;
     const left = `.git:\nconfig\nhooks\n\n.git/hooks:\n\n${world.home}:\n.npmrc\n.ssh\n.tinman\n`;
@@ -141,14 +141,14 @@ if (await canContain()) {
     expect(await harmDone(true)).toEqual([]);
   });
 
-  test("nothing survives a contained command, also what hides from us", async () => {
+  test("no process outlives a contained command, even one that hides from us", async () => {
     const world = await createWorld("survivors");
     onTestFinished(world.end);
     const nap = longNap();
     const daemons = `env -i setsid sleep ${nap} & (setsid sleep ${nap} &) ; env -i setsid sh -c 'sleep ${nap} & sleep ${nap}' & nohup sleep ${nap} & sleep 0.1; echo done`;
     const bare = await world.run(daemons, null);
     expect(bare.head).toContain("done");
-    // The control: without a sandbox, those with an empty environment and a group of their own go on.
+    // Control: without a sandbox, processes with an empty environment and their own group survive.
     expect(processesWith(nap).length).toBeGreaterThan(0);
     await world.run(`pkill -KILL -f "sleep ${nap}"; true`, null);
     const contained = await world.run(daemons);

@@ -2,7 +2,7 @@ import { createProcesses } from "../../../src/host/processes/processes.ts";
 import { createHostSandbox } from "../../../src/host/sandbox/sandbox.ts";
 
 /**
- * Run as a process of its own: gives up root's rights if asked, starts a contained background command, then runs a contained
+ * A separate process: gives up root's rights if asked, starts a contained background command, then runs a contained
  * command, and prints what became of it.
  */
 const [background = "", foreground = "", workspace = "", kept = "", user = ""] = process.argv.slice(2);
@@ -36,4 +36,4 @@ const result = await processes.run(
   new AbortController().signal,
 );
 process.stdout.write(`${JSON.stringify(result)}\n`);
-// Without the end of the session: what still runs must not keep the process, and ends with it.
+// The session stays open: commands that still run must not keep the process alive, and end with it.

@@ -46,7 +46,7 @@ async function startChild(background: string, foreground: string, user = ""): Pr
   return { process: child, lines, ended: once(child, "close"), workspace, temp };
 }
 
-/** It cannot be found by its environment, and it tries to hide the first process of its namespace as well. */
+/** Its environment does not identify it, and it also tries to hide the first process of its namespace. */
 const hiding = (nap: string) => `
   python3 - <<'END' 2>/dev/null
 with open("/proc/1/stat") as stat: fields = stat.read().rpartition(")")[2].split()
@@ -88,7 +88,7 @@ if (await canContain()) {
       expect(await eventually(() => processesWith(nap).length === 0)).toBe(true);
     });
 
-    test("by itself, a background command does not keep it, and ends with it", async () => {
+    test("by a normal exit, a background command does not delay it, and ends with it", async () => {
       const nap = longNap();
       const child = await startChild(`sleep ${nap}`, "echo done");
       expect(await child.ended).toEqual([0, null]);
@@ -112,7 +112,7 @@ if (await canContain()) {
     expect(await eventually(() => processesWith(nap).length === 0)).toBe(true);
   });
 
-  test("background commands serve and are seen by their session only, and end with it", async () => {
+  test("background commands are reachable and visible only in their session, and end with it", async () => {
     const world = await createWorld("background");
     const other = await createWorld("other-session");
     onTestFinished(async () => {
@@ -137,7 +137,7 @@ if (await canContain()) {
     expect((await world.run(both, { network: "host" })).head).toBe("");
     expect((await other.run(both, session)).head).toBe("");
 
-    // With SIGTERM to its group, a command can tidy up.
+    // On SIGTERM to its group, a command can clean up.
     const polite = await world.startBackground("trap 'echo tidy; exit' TERM; echo up; while :; do sleep 0.05; done");
     await world.run(
       `kill -- -${polite.pid}; while kill -0 -- -${polite.pid} 2>/dev/null; do sleep 0.05; done`,
@@ -145,7 +145,7 @@ if (await canContain()) {
     );
     expect(await readFile(polite.outputPath, "utf8")).toContain("tidy\n");
 
-    // Whoever kills what holds the session's processes ends them, and the next command has new ones.
+    // Killing the holder of the session's namespaces ends its processes. The next command gets new namespaces.
     await world.run("kill -KILL 2", session);
     expect(await eventually(() => processesWith(nap).length === 0)).toBe(true);
     expect((await world.run(both, session)).head).toBe("");

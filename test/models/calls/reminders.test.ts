@@ -32,7 +32,7 @@ function streamed(text: string, size: number): string {
   return out + stream.rest();
 }
 
-test.each([1, 2, 3, 5, 8, 1_000])("a tag that streams in comes back, too, in pieces of %s characters", (size) => {
+test.each([1, 2, 3, 5, 8, 1_000])("restores a tag that streams in, in pieces of %s characters", (size) => {
   const texts = [
     '{"a":"<quoted-system-reminder>\\n</quoted-system-reminder>"}',
     '{"a":"< \\n/quoted-quoted-system-reminder","b":"\\u003c\\t/QUOTED-System-Reminder"}',
@@ -44,7 +44,7 @@ test.each([1, 2, 3, 5, 8, 1_000])("a tag that streams in comes back, too, in pie
   expect(texts.map((text) => streamed(text, size))).toEqual(texts.map(unquoteReminders));
 });
 
-test("text that can be no tag does not wait", () => {
+test("text that cannot be a tag is passed on at once", () => {
   const stream = new StreamedUnquoting();
   expect(["a < b", " <b", ">", "<", "quoted", "-x ", "y"].map((piece) => stream.next(piece))).toEqual([
     "a ",

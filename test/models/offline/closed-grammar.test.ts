@@ -128,7 +128,7 @@ const notUnderstood: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-describe.each(Object.entries(notUnderstood))("does nothing for %s, and says no answer", (_, prompts) => {
+describe.each(Object.entries(notUnderstood))("does nothing and gives no answer for %s", (_, prompts) => {
   test.each(prompts)("%s", async (prompt) => {
     const { text, calls } = await createChat(createOfflineModel()).say(prompt);
     const { understood } = await wholeTurn(createOfflineModel(), prompt);

@@ -138,7 +138,7 @@ describe("files", () => {
     );
   });
 
-  test("shows search results, and none", async () => {
+  test("shows search results, or that there are none", async () => {
     expect((await chat().say('search for "zork"', { results: { Grep: "./a.ts:3:zork()" } })).text).toContain(
       "./a.ts:3:zork()",
     );

@@ -9,7 +9,7 @@ import { closeServers, eventsOf, openWire, type WireName } from "./wire.ts";
 
 afterEach(closeServers);
 
-/** What is sent for each effort, in the order of `reasoningEfforts`. Absent: nothing. */
+/** The fields sent for each effort, in the order of `reasoningEfforts`. Absent: nothing. */
 type Row = readonly [wire: WireName, model: string, sent: Readonly<Partial<Record<ReasoningEffort, unknown>>>];
 
 const budget = (budget_tokens: number) => ({ thinking: { type: "enabled", budget_tokens } });

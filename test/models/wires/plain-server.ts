@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Servers that send exactly what a test specifies. */
+/** Servers that send exactly the texts that a test specifies. */
 
 const closing: (() => void)[] = [];
 export function closePlainServers(): void {

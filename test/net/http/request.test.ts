@@ -205,15 +205,12 @@ describe("rejects unsendable requests", () => {
     [{ headers: { "x-api-key": `${secret}€` } }, header("x-api-key")],
     [{ headers: { [`${secret} :`]: "x" } }, "The request to host.invalid:80 has a header whose name cannot be sent."],
     [{ headers: { "": "x" } }, "The request to host.invalid:80 has a header whose name cannot be sent."],
-    [{ method: "GET / HTTP/1.1\r\nX: 1" }, "A request to host.invalid cannot be sent with this method."],
-    [{ method: "connect" }, "A request to host.invalid cannot be sent with this method."],
-    [
-      { url: new URL("ftp://host.invalid/") },
-      "Addresses that begin with ftp: cannot be requested; http: and https: can.",
-    ],
+    [{ method: "GET / HTTP/1.1\r\nX: 1" }, "Unsupported method for a request to host.invalid."],
+    [{ method: "connect" }, "Unsupported method for a request to host.invalid."],
+    [{ url: new URL("ftp://host.invalid/") }, 'Unsupported scheme "ftp:". Use "http:" or "https:".'],
     [
       { url: new URL(`http://user:${secret}@host.invalid/?q=${secret}`) },
-      "The address of host.invalid holds a user or password; give them as a header.",
+      "The address of host.invalid contains a user or password. Send them in a header.",
     ],
   ])("%j", async (changes, message) => {
     expect(await failureOf(ask("http://host.invalid/?q=secret", testNetwork(), changes))).toEqual({

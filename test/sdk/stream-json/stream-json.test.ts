@@ -125,7 +125,7 @@ describe("a result's call", () => {
     ]);
   });
 
-  it("is none if it was not seen, whatever other calls of the tool are open", async () => {
+  it("is not guessed if it was not seen, even if other calls of the tool are open", async () => {
     expect(
       await matched(
         call({ id: "c2", toolId: "Read", toolName: "Read", parameters: {} }),
@@ -318,12 +318,12 @@ describe("unknown content", () => {
   });
 
   it.each<[string, object]>([
-    ["a message that says nothing", { type: "message", role: "user", id: "m1" }],
-    ["a message of a role that is unknown", { type: "message", role: "oracle", id: "m1", text: "a" }],
+    ["an empty message", { type: "message", role: "user", id: "m1" }],
+    ["a message with an unknown role", { type: "message", role: "oracle", id: "m1", text: "a" }],
     ["a call without a name", { type: "tool_call", id: "c1", parameters: {} }],
-    ["a thought without words", { type: "reasoning", id: "m1" }],
+    ["a thought without text", { type: "reasoning", id: "m1" }],
     ["another line of the system", { type: "system", subtype: "status", session_id: "s1" }],
-    ["a name that every object has", { type: "constructor" }],
+    ["a key of Object.prototype", { type: "constructor" }],
   ])("is %s", async (_, line) => {
     expect(await read(line)).toEqual([{ type: "other", name: (line as { type: string }).type, given: line }]);
   });

@@ -86,8 +86,8 @@ const ends: Readonly<Record<string, readonly [readonly object[], TurnResult]>> =
     },
   ],
   "with the pieces of a message that does not come": [[busy, delta("m", "Hel"), delta("m", "lo"), idle], done],
-  "with nothing, if nothing comes": [[busy, idle], { ...done, text: "" }],
-  "with the last message that says something": [
+  "without text, if nothing comes": [[busy, idle], { ...done, text: "" }],
+  "with the last message that has text": [
     [busy, says("m", "Hello"), message("n", "assistant", toolUse), result, idle],
     done,
   ],
@@ -95,12 +95,15 @@ const ends: Readonly<Record<string, readonly [readonly object[], TurnResult]>> =
     [busy, { type: "error", message: "500", errorType: "Error" }, idle],
     { ...done, text: "", status: "failed", reason: "error", error: { message: "500", type: "Error" } },
   ],
-  "well, if it went on after an error": [[busy, { type: "error", message: "500" }, says("m", "Hello"), idle], done],
+  "successfully, if it continued after an error": [
+    [busy, { type: "error", message: "500" }, says("m", "Hello"), idle],
+    done,
+  ],
   ...Object.fromEntries(
     Object.entries({
       "idle, message": [idle, says("m", "Hello")],
       "message, idle": [says("m", "Hello"), idle],
-      "idle, message, once more": [idle, says("m", "Hello"), idle, says("m", "Hello")],
+      "with idle, message, and idle again": [idle, says("m", "Hello"), idle, says("m", "Hello")],
     }).map(([order, notices]) => [
       `with an error behind the pieces of its last message: ${order}`,
       [
@@ -109,31 +112,31 @@ const ends: Readonly<Record<string, readonly [readonly object[], TurnResult]>> =
       ],
     ]),
   ),
-  "with an error and its reason, whose last message comes behind idle": [
+  "with an error and its reason, if the last message comes after idle": [
     [busy, delta("m", "Hello"), failure, idle, completed("t-1", "prompt_rejected"), says("m", "Hello")],
     { ...done, usage, status: "failed", reason: "prompt_rejected", error: { message: "500" } },
   ],
-  "well, if it began again after an error: under another id": [
+  "successfully, if it restarted after an error under another id": [
     [busy, delta("m-0", "Hel"), failure, delta("m", "Hello"), idle, says("m", "Hello")],
     done,
   ],
-  "well, if it began again after an error: under the same id": [
+  "successfully, if it restarted after an error under the same id": [
     [busy, delta("m", "Hel"), failure, delta("m", "Hel"), delta("m", "lo"), idle, says("m", "Hello")],
     done,
   ],
-  "well, if it was busy again after an error": [
+  "successfully, if it became busy again after an error": [
     [busy, delta("m", "Hel"), failure, busy, idle, says("m", "Hello")],
     done,
   ],
-  "with the reply that took the place of one under another id": [
+  "with the reply that replaced one under another id": [
     [busy, delta("m-0", "Broken"), delta("m-1", "Hel"), says("m-1", "Hello"), idle],
     done,
   ],
-  "with the reply that came whole in place of one in pieces": [
+  "with the complete reply that replaced a partial one": [
     [busy, delta("m-0", "Broken"), says("m-1", "Hello"), idle],
     done,
   ],
-  "with pieces behind a message that came late": [
+  "with pieces that follow a late message": [
     [busy, delta("m-1", "One"), delta("m-2", "Hello"), says("m-1", "One"), idle],
     done,
   ],
@@ -277,12 +280,12 @@ describe("a message that comes after its turn", () => {
 
 describe("a turn's events", () => {
   it.each<readonly [string, readonly object[]]>([
-    ["pieces that begin again", [delta("m", "Hel"), delta("m", "H"), delta("m", "ello"), says("m", "Hello")]],
+    ["pieces that restart", [delta("m", "Hel"), delta("m", "H"), delta("m", "ello"), says("m", "Hello")]],
     ["pieces that stop early", [delta("m", "Hel"), says("m", "Hello")]],
     ["no pieces", [says("m", "Hello")]],
-    ["pieces behind the message", [delta("m", "Hel"), says("m", "Hello"), delta("m", "lo")]],
+    ["pieces after the message", [delta("m", "Hel"), says("m", "Hello"), delta("m", "lo")]],
     ["a message that changes", [delta("m", "Hel"), says("m", "Help"), says("m", "Hello")]],
-    ["a message that becomes longer", [says("m", "Hel"), says("m", "Hello")]],
+    ["a message that grows", [says("m", "Hel"), says("m", "Hello")]],
     ["other pieces", [delta("m", "Bye"), says("m", "Hello")]],
   ])("have the message's text in its deltas: %s", async (_, notices) => {
     const { backend, prompt, session } = await open();

@@ -132,14 +132,14 @@ describe("Edit", () => {
       "a\n\t\tif (x) {\n\t\t\tz();\n\t\t\tw();\n\t\t}\n",
     ],
     [
-      "too little of it",
+      "too little context",
       "class A:\n    def f(self):\n        return 1\n",
       "def f(self):\n    return 1\n",
       "def f(self):\n    if x:\n        return 2\n    return 1\n",
       "class A:\n    def f(self):\n        if x:\n            return 2\n        return 1\n",
     ],
     [
-      "too much of it",
+      "too much context",
       "def f():\n    return 1\n",
       "    def f():\n        return 1",
       "    def f():\n        return 2\n\n    def g():\n        pass",
@@ -163,11 +163,11 @@ describe("Edit", () => {
   });
 
   it.each([
-    ["stands twice so", "  a  b\n\ta  b\n", "a b", "x"],
+    ["occurs twice", "  a  b\n\ta  b\n", "a b", "x"],
     ["begins within a word", "prereturn  1\n", "  return 1", "  return 2"],
     ["makes no difference", "\ta\n", "  a", "    a"],
-    ["is indented in two ways", "a:\n  b\n    c\n", "a:\n b\n c", "a:\n b\n d"],
-    ["is only numbers", "a\n", "1→", "2→"],
+    ["has two kinds of indentation", "a:\n  b\n    c\n", "a:\n b\n c", "a:\n b\n d"],
+    ["is only line numbers", "a\n", "1→", "2→"],
   ])("leaves a text unchanged that %s", async (_, before, old_str, new_str) => {
     expect(await edit(before, { old_str, new_str })).toMatchObject({ status: "failed", after: before });
   });

@@ -153,16 +153,16 @@ it("omits changed lines of large files from its report", async () => {
 describe("the sections of one patch", () => {
   const works: readonly (readonly [string, Readonly<Record<string, string>>, readonly string[], object])[] = [
     [
-      "update twice, the second what the first left",
+      "update a file twice",
       { a: "1\n" },
       ["*** Update File: a", "-1", "+2", "*** Update File: ./a", "-2", "+3"],
       { a: "3\n" },
     ],
     ["update what was added", {}, ["*** Add File: a", "+1", "*** Update File: a", "-1", "+2"], { a: "2\n" }],
-    ["replace a file as a whole", { a: "1\n" }, ["*** Delete File: a", "*** Add File: a", "+2"], { a: "2\n" }],
+    ["replace a whole file", { a: "1\n" }, ["*** Delete File: a", "*** Add File: a", "+2"], { a: "2\n" }],
     ["delete what was updated", { a: "1\n" }, ["*** Update File: a", "-1", "+2", "*** Delete File: a"], {}],
     [
-      "add where one was moved away",
+      "add a file where one was moved away",
       { a: "1\n" },
       ["*** Update File: a", "*** Move to: b", "*** Add File: a", "+2"],
       { a: "2\n", b: "1\n" },
@@ -249,7 +249,7 @@ describe("the sections of one patch", () => {
     ],
     [
       ["*** Delete File: a", "*** Add File: a/b", "+x"],
-      "a/b is inside a, which the patch treats as a file. Give it in two patches.",
+      "a/b is inside a, which the patch treats as a file. Split it into two patches.",
     ],
     [["*** Update File: a", "-1", "+1"], "It changes no file."],
     [["*** Delete File: loop"], "ELOOP: too many symbolic links encountered, access '/project/loop'"],
@@ -267,7 +267,7 @@ describe("the sections of one patch", () => {
       { others: ["/project/pipe"], links: { "/project/link": "a", "/project/loop": "loop" } },
     );
     const before = await contents(host);
-    // What fits stands before and behind what does not; none of it may be done.
+    // Valid changes surround the invalid one, and none of them may be applied.
     const more = words.startsWith("It changes") ? [] : ["*** Add File: fits", "+x"];
     const input = patch(...more, ...sections, ...(more.length > 0 ? ["*** Add File: fits too", "+x"] : []));
     expect(await call(applyPatchTool, { input }, createContext(host))).toEqual({
@@ -283,7 +283,7 @@ describe("the sections of one patch", () => {
     const { status, text } = await apply(files, patch(...names.map((name) => `*** Delete File: ${name}`)));
     expect({ status, text }).toEqual({
       status: "failed",
-      text: "Error: Cannot apply the patch. The files of the patch are larger than 32 MiB together. Give it in several patches.\nNothing was changed.",
+      text: "Error: Cannot apply the patch. The files of the patch are larger than 32 MiB together. Split it into several patches.\nNothing was changed.",
     });
   });
 });

@@ -53,7 +53,7 @@ export async function askPermission(
   const { calls } = request;
   const all = optionsOf(request.options);
   let answer = cancel;
-  // Calls with the same id cannot be told apart.
+  // Calls with the same id cannot be distinguished.
   if (new Set(calls.map(({ id }) => id)).size < calls.length) return cancel;
   for (const [index, call] of calls.entries()) {
     const options = optionsOfOne(all, index + 1, calls.length);
@@ -98,7 +98,7 @@ export interface Asking {
 const inSandbox = "It runs in the sandbox.";
 const outsideSandbox = "It runs outside the sandbox, with all your rights.";
 
-/** What a diff does not show: the whole command, and why permission is needed. */
+/** The text beside the diff: the whole command, and why it needs permission. */
 function explained({ name, input, details }: PermissionCall): readonly ToolCallContent[] {
   switch (details.type) {
     case "exec":

@@ -106,7 +106,7 @@ async function ask(
   return options[offered.findIndex(({ optionId }) => optionId === chosen)];
 }
 
-/** A question without a tool call gets a call of its own, which ends with the answer. */
+/** A question without a tool call gets its own call, which ends with the answer. */
 async function askApart(question: Question, signal: AbortSignal, asking: Asking): Promise<string | undefined> {
   const toolCallId = `question-${randomUUID()}`;
   let answer: string | undefined;

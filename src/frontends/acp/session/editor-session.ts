@@ -40,7 +40,7 @@ interface Parts {
   ): Promise<Session>;
   /** MCP servers that the client wants. The session opens without those that the backend rejects. */
   readonly servers: readonly McpServer[];
-  /** Problems with other servers that the client wants. */
+  /** Problems with the other MCP servers that the client wants. */
   readonly problems: readonly string[];
   /** Throws when the id belongs to another session. Before this, nothing is sent in its name. */
   claim(id: string): void;
@@ -207,7 +207,7 @@ export class EditorSession {
     return this.replaying;
   }
 
-  /** Sends what a client wants to know of a session once it knows its id. */
+  /** Sends the state of a session once the client knows its id. */
   async introduce(): Promise<void> {
     const { early, first } = this.parts;
     const [known] = await Promise.all([this.knownCommands(), this.news.measure()]);

@@ -120,7 +120,7 @@ export function createSessionNews(parts: NewsParts) {
     if (isBegun) tellFilling(used, limit);
   }
 
-  /** The last call's input and output are what the next one begins with. */
+  /** The next call begins with the last call's input and output. */
   function tellUsage(lastCall: TokenUsage | undefined): void {
     if (windowSize === undefined || lastCall === undefined) {
       measure().catch(() => undefined);

@@ -123,7 +123,7 @@ async function compact({ session, id, signal }: Around, wish: string): Promise<s
     if (newSessionId !== id) return `The compacted conversation is session ${newSessionId}; this one is unchanged.`;
     return `The model now reads a summary in place of ${removedCount} messages. They stay in the history.`;
   } catch (error) {
-    // That there is nothing to compact is an answer.
+    // Having nothing to compact is a normal answer.
     if (error instanceof RequestError) return error.detail;
     throw error;
   } finally {

@@ -89,7 +89,7 @@ export function createTranslator(cwd: string, textIn: (path: string) => string |
     const known = calls.get(id);
     calls.delete(id);
     if (known === undefined) return [];
-    // The diff or the plan says more than the tool's text.
+    // The diff or the plan is more useful than the tool's text.
     const isSaid = known.view.content.length > 0 && !isError;
     return [
       {

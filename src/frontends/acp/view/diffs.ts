@@ -7,7 +7,7 @@ import { expandHome } from "../../../text/user-words.ts";
 import { isText } from "../../../text/values.ts";
 import { fenced, plainLine, textContent } from "./shown-text.ts";
 
-/** The changes of a call as an editor shows them: diffs, and words for what a diff cannot show. */
+/** The changes of a call as an editor shows them: diffs, and text for changes without a diff. */
 
 type Details = PermissionCall["details"];
 type Input = Readonly<Record<string, unknown>>;
@@ -53,7 +53,7 @@ interface ChangedFile {
   readonly newContent?: string;
 }
 
-/** Adds words for deletions, moves, and contents that are missing or too large to show. */
+/** Adds text for deletions, moves, and contents that are missing or too large to show. */
 function contentOfFile(file: ChangedFile, cwd: string): readonly ToolCallContent[] {
   const { filePath, change, movedTo, oldContent, newContent } = file;
   const isShown = oldContent !== undefined || newContent !== undefined;

@@ -4,7 +4,7 @@ import type { ClientMethod } from "../../../protocol/droid/params.ts";
 import { recordOf } from "../../../text/values.ts";
 import { filtersIn } from "./tool-filters.ts";
 
-/** What a request requires of the client's role. */
+/** The capability that a request requires of the client's role. */
 export interface Need {
   readonly capability: Capability;
   /** Begins a sentence. */

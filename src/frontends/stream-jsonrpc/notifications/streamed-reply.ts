@@ -56,7 +56,7 @@ export function createStreamedReply({ tell, enter, take }: Outbox) {
     begin() {
       isJoined = false;
     },
-    /** Sends what has streamed so far of a reply under way. */
+    /** Sends the part of a reply in progress that has streamed so far. */
     join(partial: SessionState["partial"]): readonly Outgoing[] {
       isJoined = true;
       const { messageId, blocks, at } = partial ?? { messageId: "", blocks: [], at: 0 };

@@ -48,7 +48,7 @@ export function createStreamedCalls() {
     },
     /** Whether the call was sent with exactly these arguments. */
     hasShown,
-    /** The model starts over. What was sent stays sent. */
+    /** The model starts over. Sent updates remain. */
     restart: () => growing.clear(),
     /** Forgets all calls. Returns the ids of those that were sent. */
     clear: (): readonly string[] => {

@@ -38,7 +38,7 @@ export function turnEndReason(reason: EndReason, failure: Failure | undefined): 
   return known ?? (code === "model_failed" ? "model_provider_unavailable" : "error");
 }
 
-/** Codes for ends without a failure of their own. */
+/** Codes for ends without their own failure. */
 const codeOfEnd = {
   denied: "denied",
   refused: "model_refused",

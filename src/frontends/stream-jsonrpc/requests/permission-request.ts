@@ -17,7 +17,7 @@ type PlanInteraction = Interaction & { kind: "plan" };
 type AskedCall = PermissionInteraction["calls"][number];
 type Level = NonNullable<Decision["always"]>;
 
-/** Length limit for calls of tools without details of their own. */
+/** Length limit for calls of tools without specific details. */
 const maxShownCall = 2_000;
 
 /** Inputs shown as resolved paths. */

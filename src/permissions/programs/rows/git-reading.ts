@@ -66,7 +66,7 @@ const secretEnd = /(pass|phrase|pwd|key|auth|cred|creds|pin|otp|jwt|dsn)$|^pat$|
 function plainKey(text: string): string | undefined {
   const isKey = /^[a-z][\w-]*(\.[\w./@:+-]+)?\.[a-z][\w-]*$/i.test(text);
   const last = text.slice(text.lastIndexOf(".") + 1);
-  // `user.signingkey` names a key and is none.
+  // `user.signingkey` names a key and contains none.
   const isSecret = secretKey.test(text) || (secretEnd.test(last) && !/^signingkey$/i.test(last));
   return isKey && !isSecret ? undefined : "may be a secret setting";
 }

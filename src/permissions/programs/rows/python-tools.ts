@@ -1,6 +1,6 @@
 import { projectRows } from "./project-rows.ts";
 
-/** Where a virtual environment in the project has its programs. */
+/** Folders with the programs of a project's virtual environment. */
 export const projectEnvironments = [".venv/bin", "./.venv/bin", "venv/bin", "./venv/bin"];
 
 /** Test runners, linters and formatters, which can also be run with `python -m …`, `uv run …` and the like. */

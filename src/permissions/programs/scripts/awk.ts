@@ -22,7 +22,7 @@ const functions = new Set(
   xor`.split(/\s+/),
 );
 
-/** What may come next. */
+/** The token kinds that can come next. */
 type Next =
   /** The start of a statement or a pattern. */
   | "statement"

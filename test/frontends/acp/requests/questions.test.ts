@@ -60,7 +60,7 @@ test("several answers to one question are a list, and a question without options
   ]);
 });
 
-test("an empty list is no answer", async () => {
+test("an empty list counts as no answer", async () => {
   expect((await asked([sizes], { action: "accept", content: { q1: [] } })).given).toBeUndefined();
 });
 
@@ -83,7 +83,7 @@ test("questions with the same number have a field each", async () => {
   ]);
 });
 
-test("a non-string is no answer", async () => {
+test("a non-string counts as no answer", async () => {
   const content = (q1: unknown) => ({ action: "accept", content: { q1 } }) as CreateElicitationResponse;
   expect((await asked([sizes], content([{}, null]))).given).toBeUndefined();
   expect((await asked([sizes], content([{}, "L", 1, " "]))).given).toEqual([["L"]]);

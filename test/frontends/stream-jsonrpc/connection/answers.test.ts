@@ -63,7 +63,7 @@ describe("an answer to calls", () => {
     ["cancel", { result: { selectedOption: "cancel" } }, `${cancelled} by user`],
     ["a comment", { result: { selectedOption: "cancel", comment: "not on Friday" } }, `${cancelled}: not on Friday`],
     ["a blank comment", { result: { selectedOption: "cancel", comment: " " } }, `${cancelled} by user`],
-    ["a comment that is none", { result: { selectedOption: "cancel", comment: {} } }, `${cancelled} by user`],
+    ["a comment that is not text", { result: { selectedOption: "cancel", comment: {} } }, `${cancelled} by user`],
     ["nothing", { result: {} }, `${cancelled}: the client's answer has no selectedOption`],
     ["null", { result: null }, `${cancelled}: the client's answer is not an object`],
     ["a list", { result: ["proceed_once"] }, `${cancelled}: the client's answer is not an object`],
@@ -79,7 +79,7 @@ describe("an answer to calls", () => {
       { error: { code: -32603, message: "no window" } },
       `${cancelled}: the client answered with an error: no window`,
     ],
-    ["an error that is none", { error: 1 }, `${cancelled}: the client answered with an error`],
+    ["a malformed error", { error: 1 }, `${cancelled}: the client answered with an error`],
     ...outcomes
       .filter((each) => each !== "cancel" && !allowed.includes(each))
       .map((selectedOption): [string, Answer, string] => [
@@ -283,7 +283,7 @@ describe("an answer to questions", () => {
     ["of objects without a number", { result: { answers: [{ answer: "Red" }, { answer: "So" }] } }, both, false],
     ["of texts in order", { result: { answers: ["Red", "So"] } }, both, false],
     [
-      "of several for one",
+      "of several answers to one question",
       { result: { answers: [["Red", "Blue"].join(", "), { answer: ["So"] }] } },
       both.replace("Red", "Red, Blue"),
       false,
@@ -310,7 +310,7 @@ describe("an answer to questions", () => {
       "Error: AskUser was cancelled: the client's answers must be strings or objects with an answer",
       true,
     ],
-    ["that is a text", { result: "Red" }, "Error: AskUser was cancelled: the client's answer is not an object", true],
+    ["that is a string", { result: "Red" }, "Error: AskUser was cancelled: the client's answer is not an object", true],
     [
       "that is an error",
       { error: { code: 1, message: "gone" } },

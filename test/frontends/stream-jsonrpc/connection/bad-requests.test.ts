@@ -9,7 +9,7 @@ const errorOf = ({ id, error }: Received): object => ({ id, ...error });
 const badRequests: readonly [what: string, method: string, params: unknown, words: RegExp][] = [
   ["an unknown method", "droid.list_everything", {}, /Unknown method "droid\.list_everything"/],
   ["a method without its prefix", "initialize_session", { machineId: "m", cwd: "/ws" }, /Unknown method/],
-  ["a method that objects have anyway", "toString", {}, /Unknown method/],
+  ["a method name inherited from Object", "toString", {}, /Unknown method/],
   ["no params", "droid.initialize_session", undefined, /params .*object/],
   ["params that are null", "droid.initialize_session", null, /params .*object/],
   ["params that are a list", "droid.initialize_session", [], /params .*object/],
@@ -29,7 +29,7 @@ const badRequests: readonly [what: string, method: string, params: unknown, word
     /interactionMode must be "auto" or "spec"/,
   ],
   [
-    "a mode that is not there",
+    "an unsupported mode",
     "droid.initialize_session",
     { machineId: "m", cwd: "/ws", interactionMode: "agi" },
     /"agi" is not supported/,
@@ -65,21 +65,21 @@ const badRequests: readonly [what: string, method: string, params: unknown, word
     /session/i,
   ],
   [
-    "a session id that is endless",
+    "an overlong session id",
     "droid.initialize_session",
     { machineId: "m", cwd: "/ws", sessionId: "a".repeat(5_000) },
     /session/i,
   ],
   ["load without an id", "droid.load_session", {}, /sessionId is missing/],
-  ["a text that is none", "droid.add_user_message", { text: 5 }, /text must be a string/],
+  ["a text that is not a string", "droid.add_user_message", { text: 5 }, /text must be a string/],
   [
-    "an image of a strange kind",
+    "an unsupported image type",
     "droid.add_user_message",
     { text: "", images: [{ mediaType: "image/tiff", data: "" }] },
     /images\[0\]\.mediaType/,
   ],
   [
-    "an image that is none",
+    "a malformed image",
     "droid.add_user_message",
     { text: "", images: [{ mediaType: "image/png", data: "AAAA" }] },
     /images\.0: the data is not image\/png/,
@@ -103,12 +103,12 @@ const badRequests: readonly [what: string, method: string, params: unknown, word
     /autonomyLevel must be one of/,
   ],
   [
-    "a mode to change to that is not there",
+    "an unsupported mode to change to",
     "droid.update_session_settings",
     { interactionMode: "mission" },
     /"mission" is not supported/,
   ],
-  ["tags that are texts", "droid.update_session_settings", { tags: ["a"] }, /tags\[0\] must be an object/],
+  ["tags that are strings", "droid.update_session_settings", { tags: ["a"] }, /tags\[0\] must be an object/],
   ["a blank title", "droid.rename_session", { title: "\n" }, /title must not be blank/],
   ["interrupt without params", "droid.interrupt_session", undefined, /params .*object/],
 ];

@@ -31,7 +31,7 @@ describe("the dialect", () => {
     ["nothing", {}, {}, "early"],
     ["an old level word", { autonomyLevel: "auto-low" }, {}, "early"],
     ["the version", {}, { later: true }, "later"],
-    ["the version beside an old level word", { autonomyLevel: "auto-low" }, { later: true }, "later"],
+    ["the version with an old level word", { autonomyLevel: "auto-low" }, { later: true }, "later"],
     ["interactionMode", { interactionMode: "auto" }, {}, "later"],
     ["autonomyMode", { autonomyMode: "normal" }, {}, "later"],
     ["a new level word", { autonomyLevel: "off" }, {}, "later"],

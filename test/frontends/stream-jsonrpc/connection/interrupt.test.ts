@@ -57,7 +57,7 @@ const moments: Readonly<Record<string, Moment>> = {
     when: (client) => client.notice("tool_call"),
     story: ["create_message assistant", "tool_result", ...stopped],
   },
-  "while arguments stream and nothing was said": {
+  "while arguments stream, before any text": {
     replies: [hangsAfter(argument('{"command":"ma'))],
     when: (client) => client.notice("tool_call"),
     story: ["tool_result", ...stopped],
@@ -84,12 +84,12 @@ const moments: Readonly<Record<string, Moment>> = {
     when: (client) => client.asked(),
     story: ["tool_result", ...afterCalls],
   },
-  "in the pause before another try": {
+  "in the pause before a retry": {
     replies: [hangsAfter(retry)],
     when: (client) => client.notice("llm_retry"),
     story: stopped,
   },
-  "in the pause before another try of an answer that had begun": {
+  "in the pause before a retry of an answer that had begun": {
     replies: [hangsAfter({ type: "text", text: "half" }, retry)],
     when: (client) => client.notice("llm_retry"),
     story: cut,
@@ -126,7 +126,7 @@ describe.each(Object.entries(moments))("an interrupt %s", (_, moment) => {
     expect(history.loadedParents).toEqual(chainOf(history.loaded));
     expect(history.loadedParents).toEqual(history.toldParents.map((parent, at) => parent ?? history.loadedParents[at]));
 
-    // From the log, too: what was reported is what is stored.
+    // Also from the log: stored and reported events must be equal.
     const behind = client.mark;
     await client.request("droid.close_session", {});
     const again = await compareHistory(client, sessionId);

@@ -63,7 +63,7 @@ describe("loading the live session", () => {
     expect(after).not.toHaveProperty("pendingPermissions");
   });
 
-  test("with a question open repeats it, too", async () => {
+  test("with a question open also repeats it", async () => {
     const questionnaire = "1. [question] Which?\n[topic] Colour\n[option] Red\n[option] Blue";
     const { client, init, say } = serve([calls(["AskUser", { questionnaire }]), says("well")]);
     const sessionId = idIn(await init());

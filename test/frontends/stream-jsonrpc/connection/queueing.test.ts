@@ -70,7 +70,7 @@ describe("a message during a reply", () => {
     ]);
   });
 
-  test("works before the first word, too", async () => {
+  test("also works before the first word", async () => {
     const go = createSignal();
     const { client, init, say, kit } = serve([waitsBetween([], go.come, says("one")), says("two")]);
     await init();

@@ -55,7 +55,7 @@ describe("a turn", () => {
     ]);
   });
 
-  test("has all of its own blocks in the sent message, without reminders", async () => {
+  test("has all of the user's blocks in the sent message, without reminders", async () => {
     const kit = createKit([says("ok")], { reminders: ["where you are"] });
     const client = listenTranslated(await kit.open());
     const image = { type: "image", mediaType: "image/png", data: "AAAA" } as const;
@@ -195,7 +195,7 @@ describe("a turn", () => {
     ]);
   });
 
-  test("without usage after one with usage sends the usage, too", async () => {
+  test("without usage after one with usage also sends the usage", async () => {
     const kit = createKit([
       says("one"),
       [

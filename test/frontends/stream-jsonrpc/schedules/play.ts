@@ -51,11 +51,11 @@ export interface SentLine {
 
 export interface Played {
   readonly clients: readonly PlayedClient[];
-  /** What was sent to both, in order. */
+  /** Messages sent to both, in order. */
   readonly sent: readonly SentLine[];
   readonly sessions: readonly WatchedSession[];
   readonly logs: ReadonlyMap<string, readonly DurableEvent[]>;
-  /** What another process gets when it loads a session. */
+  /** The response to another process that loads a session. */
   readonly reloaded: ReadonlyMap<string, Received>;
   readonly commands: readonly string[];
   /** Ids of the prompts that the second attachment sent first. */
@@ -63,7 +63,7 @@ export interface Played {
   /** The second attachment's names for its prompts. */
   readonly namesElsewhere: readonly string[];
   readonly hasFailedWrites: boolean;
-  /** What continued without any client. */
+  /** Work that continued without any client. */
   readonly afterwards: readonly string[];
 }
 
@@ -302,7 +302,7 @@ async function workAfterwards(world: World): Promise<string[]> {
   ];
 }
 
-/** What the next process finds. */
+/** The state that the next process finds. */
 async function reload(ids: readonly string[], world: World, loaded: Loaded): Promise<Map<string, Received>> {
   let last = 1_000_000;
   const { store } = world.kit;

@@ -27,7 +27,7 @@ export const replyKinds = [
   "says nothing",
   "stops at the output limit",
   "declines",
-  "fails for good",
+  "fails permanently",
   "is overloaded",
   "is overloaded after words",
   "breaks off",
@@ -46,7 +46,7 @@ export interface PlannedReply {
   readonly pace: number;
 }
 
-/** What happens to a hanging model or command. */
+/** The fate of a hanging model or command. */
 export interface Hanging {
   /** Replaced whenever hanging ones are released. */
   now: Signal;
@@ -137,7 +137,7 @@ function eventsOf(kind: ReplyKind, nth: number): readonly (ModelEvent | Hang | T
       return [text("and so on "), { type: "end", stop: "length" }];
     case "declines":
       return [text("No."), { type: "end", stop: "refusal" }];
-    case "fails for good":
+    case "fails permanently":
       return [failsWith("model_failed", false)];
     case "is overloaded":
       return [failsWith("model_overloaded", true)];

@@ -11,7 +11,7 @@ import { brokenWireRules } from "./wire-rules.ts";
 import { type Loaded, loadOnce } from "./world.ts";
 
 const runs = isFullRun ? 10_000 : 60;
-/** Besides the seed, what a failure report names. */
+/** The facts that a failure report names besides the seed. */
 const { TINMAN_TEST_PATH: path } = process.env;
 
 let loaded: Loaded;

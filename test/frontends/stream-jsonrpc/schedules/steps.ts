@@ -10,7 +10,7 @@ export type Leaving =
   | "ends its input"
   /** It neither sends nor reads any more. */
   | "is gone"
-  /** The program is told to stop. */
+  /** The program is asked to stop. */
   | "is stopped";
 
 export const answers = {
@@ -360,7 +360,7 @@ function stepWords(step: Step): string {
     case "second leaves":
       return `the ${step.do.replace("second", "second attachment")}`;
     case "go on":
-      return "what hangs goes on";
+      return "hanging work continues";
     case "store fails":
       return `the next ${step.writes} write(s) to the log fail`;
     case "store hangs":

@@ -4,7 +4,7 @@ import type { Notice, Received } from "../../../fakes/rpc/wire.ts";
 import { noticesIn } from "../../../fakes/rpc/wire.ts";
 import type { Played, PlayedClient, Quiet } from "./play.ts";
 
-/** What can come while no turn runs. */
+/** Messages that can come while no turn runs. */
 const outsideOfTurns: ReadonlySet<string> = new Set([
   "settings_updated",
   "session_title_updated",
@@ -52,7 +52,7 @@ export function brokenWireRules({ clients, sent, namesElsewhere, hasFailedWrites
   ];
 }
 
-/** What was sent arrives, complete and in order, as long as the client reads. */
+/** Every sent line arrives, complete and in order, as long as the client reads. */
 function brokenDelivery({ received, left }: PlayedClient, lines: readonly Received[]): string[] {
   const isWhole = left === "is gone" || received.length === lines.length;
   const isSame = received.every((line, index) => JSON.stringify(line) === JSON.stringify(lines[index]));
@@ -137,7 +137,7 @@ function brokenQuiet({ events, isWorking, isHeldUp }: Quiet, told: readonly stri
     }),
     ...(isWorking || state === "idle" ? [] : [`${state} without a turn`]),
     ...(isWorking || isOver ? [] : ["a turn has no end"]),
-    ...(isWorking && !isHeldUp ? ["a turn goes on and waits for nothing"] : []),
+    ...(isWorking && !isHeldUp ? ["a turn continues without waiting for anything"] : []),
   ];
 }
 
@@ -255,7 +255,7 @@ interface Block {
   readonly id?: string;
 }
 
-/** What a turn has started on the wire and not finished. */
+/** Parts that a turn has started on the wire and not finished. */
 function newTurn() {
   /** By message and block. */
   const streamed = new Map<string, Map<number, string>>();

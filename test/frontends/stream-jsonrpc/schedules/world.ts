@@ -190,7 +190,7 @@ export interface Second {
   readonly prompts: ReadonlySet<string>;
   attach(abilities: { readonly approve: boolean; readonly answer: boolean }): void;
   answer(yes: boolean): void;
-  /** A prompt of its own, or one that a client also sends. */
+  /** Its own prompt, or one that a client also sends. */
   prompt(repeated?: { readonly text: string; readonly messageId: string }): void;
   interrupt(): void;
   leave(): void;
