@@ -29,6 +29,7 @@ const keyShapes = [
   "xkeysib-[\\w-]{20,}|HRKU-[\\w-]{20,}|sk\\.eyJ[\\w.-]{16,}|gl(?:sa|c)_[\\w+/=-]{20,}|ph[cx]_\\w{20,}|pat[A-Za-z0-9]{14}\\.[0-9a-f]{32,}|sntry[su]_[\\w+/=-]{20,}|bkua_\\w{20,}|CCIPAT_\\w{16,}",
   "AT(?:ATT|CTT|BB)3?[\\w=-]{24,}|ops_eyJ[\\w-]{8,}|pscale_(?:pw|tkn|oauth)_[\\w.-]{8,}|AGE-SECRET-KEY-1\\w{20,}|tskey-[\\w-]{16,}|SK[0-9a-f]{32}(?![0-9a-f])",
   "LTAI\\w{16,}|\\d{8,10}:AA[\\w-]{33}|[MNO][\\w-]{23,25}\\.[\\w-]{6}\\.[\\w-]{27,}|rzp_(?:live|test)_\\w{14,}|xprv\\w{100,}",
+  "vercel_blob_rw_\\w{16,}|CFPAT-[\\w-]{20,}|EZ[AT]K[0-9a-f]{32,}\\w*|[0-9a-f]{32}-us\\d{1,2}(?!\\d)",
 ];
 
 /** Hosts and paths where the rest of the path is the secret. */
@@ -96,7 +97,11 @@ const shapes: readonly Shape[] = [
   {
     kind: "authorization header",
     hint: /bearer|basic|token/i,
-    pattern: once(() => "\\bbearer\\s+[\\w+/.~=-]{8,}|\\b(?:basic|token)\\s+(?=\\S*[\\d=])[\\w+/.~=-]{12,}", "i"),
+    pattern: once(
+      () =>
+        "\\bbearer\\s+[\\w+/.~=-]{8,}|\\b(?:basic|token)\\s+(?=\\S*[\\d=])[\\w+/.~=-]{12,}|authorization\\s*[=:]\\s*(?:bearer|basic|token)\\s+[^\\s$%<*{]\\S{3,}",
+      "i",
+    ),
   },
   {
     kind: "password in text",
