@@ -1,9 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { SandboxStatus } from "../../engine/containment.ts";
 import { startProgram } from "../processes/start-program.ts";
-import { bubblewrapOptions } from "./bubblewrap.ts";
+import { bubblewrapOptions, unchangeable } from "./bubblewrap.ts";
 
 const limitMs = 5000;
+const weakness =
+  "This bubblewrap cannot keep commands from making user namespaces, in which they reach control groups. Version 0.8 can.";
 const install = "Install bubblewrap (Debian and Ubuntu: apt-get install bubblewrap).";
 
 function setting(path: string): string | undefined {
@@ -31,13 +33,15 @@ function adviceFor(): string {
   return "Ask the administrator of this machine to allow unprivileged user namespaces.";
 }
 
-function probe(bwrap: string): Promise<string | undefined> {
+/** Resolves to what went wrong. */
+function probe(bwrap: string, canNest: boolean): Promise<string | undefined> {
   const options = bubblewrapOptions({
     ...({ network: "session", ownProcesses: true, inSessionNetwork: false } as const),
-    ...{ mounts: [], emptyFile: "", cwd: "/" },
+    ...{ mounts: [], emptyFile: "", cwd: "/", canNest },
   });
   return new Promise((resolve) => {
-    const child = startProgram(bwrap, [...options, "--die-with-parent", "--", "/bin/sh", "-c", ":"], {
+    const [program = bwrap, ...before] = unchangeable(bwrap);
+    const child = startProgram(program, [...before, ...options, "--die-with-parent", "--", "/bin/sh", "-c", ":"], {
       cwd: "/",
       env: { LC_ALL: "C" },
       stdio: ["ignore", "ignore", "pipe"],
@@ -55,7 +59,10 @@ function probe(bwrap: string): Promise<string | undefined> {
       resolve(problem);
     };
     child.once("error", (error) => finish(error.message));
-    child.once("close", (code) => finish(code === 0 ? undefined : words.trim().split("\n").at(-1) || `exit ${code}`));
+    child.once("close", (code, signal) => {
+      const ending = signal === null ? `exit ${code}` : `it was killed by ${signal}`;
+      finish(code === 0 ? undefined : words.trim().split("\n").at(-1) || ending);
+    });
   });
 }
 
@@ -66,9 +73,9 @@ export async function probeSandbox(bwrap: string | undefined, nsenter: string | 
     return { works: false, why, advice: "Run Tinman on Linux, in a virtual machine or a container." };
   }
   if (bwrap === undefined) return { works: false, why: "bubblewrap is not installed.", advice: install };
-  const problem = await probe(bwrap);
-  if (problem !== undefined) {
-    return { works: false, why: `bubblewrap does not work here: ${problem}.`, advice: adviceFor() };
-  }
-  return { works: true, mechanism: "bubblewrap", sharesNetwork: nsenter !== undefined };
+  const works = { works: true, mechanism: "bubblewrap", sharesNetwork: nsenter !== undefined } as const;
+  const problem = await probe(bwrap, false);
+  if (problem === undefined) return works;
+  if (/userns|user_namespaces/.test(problem) && (await probe(bwrap, true)) === undefined) return { ...works, weakness };
+  return { works: false, why: `bubblewrap does not work here: ${problem}.`, advice: adviceFor() };
 }
