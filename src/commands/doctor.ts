@@ -117,6 +117,7 @@ async function checkSearch(host: Host): Promise<string> {
 async function checkSandbox({ host, sandboxMode }: Composition): Promise<string> {
   if (sandboxMode === "off") return "off, as configured: commands run with all your rights";
   const status = await host.sandbox.status();
+  if (status.works && status.weakness !== undefined) throw new Error(status.weakness);
   if (status.works) return `commands are contained by ${status.mechanism}`;
   throw new Error(`${status.why} ${status.advice}`.trimEnd());
 }

@@ -24,7 +24,10 @@ export interface Containment {
   readonly barred: readonly string[];
   /** Places hidden from the command. */
   readonly hidden: readonly string[];
-  /** Places below hidden ones that it can read, such as its own program's credentials. With `.ssh`, also the ssh agent. */
+  /**
+   * Places below hidden ones that it can read, such as its own program's credentials. With `.ssh`, also the ssh agent. The
+   * host hides the homes of other users, and shows these there too.
+   */
   readonly shown: readonly string[];
   /** `session`: the session's own network, without a way out. `host`: this machine's network. */
   readonly network: "session" | "host";
@@ -50,6 +53,8 @@ export type SandboxStatus =
       readonly mechanism: "bubblewrap" | "sandbox-exec";
       /** False: each command has its own network, so a later one cannot reach a dev server. */
       readonly sharesNetwork: boolean;
+      /** What this machine's version cannot do, as a sentence. */
+      readonly weakness?: string;
     }
   /** `why` and `advice` are sentences. */
   | { readonly works: false; readonly why: string; readonly advice: string };

@@ -34,6 +34,16 @@ function configHoldsCredential(config: string): boolean | undefined {
   return inclusion.test(text) ? undefined : false;
 }
 
+/** Those of these paths that are settings of git without a credential. Settings that they include do not count. */
+export async function harmlessGitSettings(paths: readonly string[]): Promise<readonly string[]> {
+  const files = paths.filter((path) => /\/(?:\.gitconfig|git\/config)$/.test(path));
+  const texts = await Promise.all(files.map(readSmall));
+  return files.filter((_, at) => {
+    const text = texts[at];
+    return text !== undefined && configHoldsCredential(text) !== true;
+  });
+}
+
 /** Whether the user's settings put a credential into remotes' addresses: `url.https://token@host/.insteadOf`. */
 export function addressesHoldCredential(settings: readonly Setting[]): boolean {
   return settings.some(({ section, sub = "", key, value = "" }) => {

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 
 const kernelThreadFlag = 0x00200000;
@@ -16,19 +17,31 @@ export interface ProcessStatus {
   readonly startTicks: number;
 }
 
+function parsed(text: string): ProcessStatus {
+  // The second field is the program's name in parentheses, which can contain anything.
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  return {
+    state: fields[0] ?? "",
+    parent: Number(fields[1]),
+    group: Number(fields[2]),
+    kernel: (Number(fields[6]) & kernelThreadFlag) !== 0,
+    startTicks: Number(fields[19]),
+  };
+}
+
 /** `undefined` if there is no such process, or no `/proc`. */
 export async function statusOf(pid: number): Promise<ProcessStatus | undefined> {
   try {
-    const text = await readFile(`/proc/${pid}/stat`, "latin1");
-    // The second field is the program's name in parentheses, which can contain anything.
-    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-    return {
-      state: fields[0] ?? "",
-      parent: Number(fields[1]),
-      group: Number(fields[2]),
-      kernel: (Number(fields[6]) & kernelThreadFlag) !== 0,
-      startTicks: Number(fields[19]),
-    };
+    return parsed(await readFile(`/proc/${pid}/stat`, "latin1"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The same, at once. */
+export function statusNow(pid: number): ProcessStatus | undefined {
+  try {
+    return parsed(readFileSync(`/proc/${pid}/stat`, "latin1"));
   } catch {
     return undefined;
   }
@@ -43,16 +56,28 @@ async function childrenOf(pid: number): Promise<readonly number[]> {
   return pids.filter((_, index) => parents[index] === pid);
 }
 
-/** The first child of the first child. */
-export async function innermostChild(pid: number): Promise<number | undefined> {
-  const [child] = await childrenOf(pid);
-  return child === undefined ? undefined : (await childrenOf(child))[0];
+/** A process's ids, from our PID namespace down to its own. */
+async function idsOf(pid: number | undefined): Promise<readonly number[]> {
+  const status = await readFile(`/proc/${pid}/status`, "latin1").catch(() => "");
+  return /^NSpid:\s+(.*)$/m.exec(status)?.[1]?.split(/\s+/).map(Number) ?? [];
+}
+
+const mostLaunchers = 8;
+
+/** The first process of a PID namespace two levels below a launcher's, found through the launchers in between. */
+export async function initBelow(pid: number): Promise<number | undefined> {
+  const depth = (await idsOf(pid)).length;
+  let at: number | undefined = pid;
+  for (let level = 0; level < mostLaunchers && at !== undefined; level += 1) {
+    if ((await idsOf(at)).length >= depth + 2) return at;
+    at = (await childrenOf(at))[0];
+  }
+  return undefined;
 }
 
 /** A child's id in the PID namespace where it was started, which may be below ours. */
 export async function childIdInside(pid: number): Promise<number | undefined> {
   const [child] = await childrenOf(pid);
-  const status = await readFile(`/proc/${child}/status`, "latin1").catch(() => "");
-  const last = /^NSpid:.*\s(\d+)$/m.exec(status)?.[1];
-  return last === undefined ? undefined : Number(last);
+  const ids = await idsOf(child);
+  return ids.length > 1 ? ids.at(-1) : undefined;
 }

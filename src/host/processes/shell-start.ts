@@ -6,7 +6,7 @@ import type { ContainedStart } from "../sandbox/contained-start.ts";
 import { followLauncher, type LauncherStatus, lastReports } from "../sandbox/launcher-status.ts";
 import { ownPath } from "./executables.ts";
 import { openOutputPipe } from "./output-pipe.ts";
-import { innermostChild, type Started } from "./process-status.ts";
+import { initBelow, type Started } from "./process-status.ts";
 import { currentTicks, type ProcessTree } from "./process-tree.ts";
 import { shellArguments } from "./shell.ts";
 import { type ChildProcess, startProgram } from "./start-program.ts";
@@ -94,7 +94,7 @@ export async function startWatched(spawning: Spawning): Promise<WatchedCommand> 
       ? undefined
       : {
           findInit: async (reported: number) =>
-            contained.ownProcesses === "here" ? reported : innermostChild(child.pid ?? 0),
+            contained.ownProcesses === "here" ? reported : initBelow(child.pid ?? 0),
           onInit({ pid, startTicks }: Started) {
             if (lifeline instanceof Duplex) lifeline.write(`${pid} ${startTicks}\n`);
           },

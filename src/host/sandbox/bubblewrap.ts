@@ -1,3 +1,4 @@
+import { accessSync, constants, realpathSync } from "node:fs";
 import type { Containment } from "../../engine/containment.ts";
 import type { Mount } from "./walls.ts";
 
@@ -10,6 +11,8 @@ export interface BubblewrapSetup {
   readonly cwd: string;
   /** The command already is in the session's network. */
   readonly inSessionNetwork: boolean;
+  /** The command can create user namespaces. Older versions of bubblewrap cannot prevent that. */
+  readonly canNest: boolean;
 }
 
 function mountArguments({ path, as }: Mount, emptyFile: string): readonly string[] {
@@ -26,12 +29,16 @@ function mountArguments({ path, as }: Mount, emptyFile: string): readonly string
   }
 }
 
-/** The options of `bwrap`. Root has no capability inside, but owns the kernel's settings in `/proc`. */
+/**
+ * The options of `bwrap`. Root has no capability inside, but owns the kernel's settings in `/proc`. In a user namespace of
+ * its own, a command could mount the control groups, and end processes outside with them.
+ */
 export function bubblewrapOptions(setup: BubblewrapSetup): readonly string[] {
   const { network, ownProcesses } = setup;
   const isRoot = process.getuid?.() === 0;
   return [
     ...["--unshare-user", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL"],
+    ...(setup.canNest ? [] : ["--disable-userns"]),
     ...(ownProcesses ? ["--unshare-pid"] : []),
     ...(network === "session" && !setup.inSessionNetwork ? ["--unshare-net"] : []),
     ...["--ro-bind", "/", "/", "--dev", "/dev"],
@@ -41,4 +48,18 @@ export function bubblewrapOptions(setup: BubblewrapSetup): readonly string[] {
     ...setup.mounts.flatMap((mount) => mountArguments(mount, setup.emptyFile)),
     ...["--chdir", setup.cwd],
   ];
+}
+
+/**
+ * Starts `bwrap` from a read-only mount if we could write it. A command reaches the launcher's file by `/proc/1/exe`,
+ * where no mount of its own stands in the way.
+ */
+export function unchangeable(bwrap: string): readonly string[] {
+  try {
+    accessSync(bwrap, constants.W_OK);
+    const file = realpathSync.native(bwrap);
+    return [bwrap, "--unshare-user", "--dev-bind", "/", "/", "--ro-bind", file, file, "--", bwrap];
+  } catch {
+    return [bwrap];
+  }
 }

@@ -8,7 +8,7 @@ export interface ContainedStart {
   readonly environment: Readonly<Record<string, string>>;
   /** Whether it has its own PID namespace; `below`: inside the session's. */
   readonly ownProcesses: false | "here" | "below";
-  /** Mount points that we created, parents first. They are removed if we are killed. */
+  /** Mount points, parents first. They are removed if we are killed. */
   readonly heldFolders: readonly string[];
   /** Call once all processes of the command have ended. Resolves to violations, as sentences. */
   finish(): Promise<readonly string[]>;

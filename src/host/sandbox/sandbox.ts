@@ -2,15 +2,16 @@ import { constants, realpathSync } from "node:fs";
 import { mkdir, open, realpath } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import type { Contained, Containment, Sandbox, SandboxStatus } from "../../engine/containment.ts";
-import { liesBelow } from "../files/where-it-leads.ts";
+import { harmlessGitSettings } from "../git/git-credentials.ts";
 import { ownProgram } from "../processes/executables.ts";
 import { type Background, type BackgroundSpec, startContained } from "./background.ts";
-import { bubblewrapOptions } from "./bubblewrap.ts";
+import { bubblewrapOptions, unchangeable } from "./bubblewrap.ts";
 import type { ContainedStart } from "./contained-start.ts";
 import { listeningSockets, runFolders } from "./hidden-sockets.ts";
 import { couldNotContain, launcherTries } from "./launcher-words.ts";
 import { holdPlaces } from "./mount-points.ts";
 import { neededOfRun } from "./needed-of-run.ts";
+import { othersHomes } from "./other-homes.ts";
 import { createOwnPlaces } from "./own-places.ts";
 import { sandboxExec, seatbeltProfile } from "./seatbelt.ts";
 import { createSessionSpace, type SessionSpace } from "./session-space.ts";
@@ -67,6 +68,11 @@ export function createHostSandbox(): HostSandbox {
   const sessions = new Map<string, Session>();
   let status: Promise<SandboxStatus> | undefined;
 
+  const getStatus = () => {
+    status ??= probeSandbox(ownProgram("bwrap", process.cwd()), ownProgram("nsenter", process.cwd()));
+    return status;
+  };
+
   const sessionOf = (id: string): Session => {
     const session = sessions.get(id) ?? { backgrounds: new Set() };
     sessions.set(id, session);
@@ -98,20 +104,22 @@ export function createHostSandbox(): HostSandbox {
     const isMac = process.platform === "darwin";
     const bwrap = process.platform === "linux" ? ownProgram("bwrap", cwd) : undefined;
     if (bwrap === undefined && !isMac) throw new Error(couldNotContain("bwrap was not found"));
-    const [sockets, space] = await Promise.all([
-      listeningSockets(),
+    const [sockets, space, known] = await Promise.all([
+      listeningSockets(walls),
       spaceOf(sessionOf(sessionId)),
+      getStatus(),
       places.prepare(sessionId),
     ]);
     const temp = sessionTemp(sessionId);
     await makePlaces(walls);
+    const others = othersHomes(walls, cwd, environment);
     const plan = await planWalls({
       ...walls,
-      hidden: [
-        ...[...walls.hidden, ...runFolders, places.root],
-        ...sockets.filter((path) => !walls.writable.some((folder) => liesBelow(path, folder))),
+      hidden: [...walls.hidden, ...others.hidden, ...runFolders, places.root, ...sockets],
+      shown: [
+        ...[...walls.shown, ...others.shown, ...agentFor(walls.shown, environment)],
+        ...[...neededOfRun(environment.PATH), ...(await harmlessGitSettings(walls.hidden)), temp],
       ],
-      shown: [...walls.shown, ...agentFor(walls.shown, environment), ...neededOfRun(environment.PATH), temp],
     });
     // A profile needs no place to mount on.
     const held = holdPlaces(isMac ? { ...plan, missing: [] } : plan);
@@ -143,21 +151,19 @@ export function createHostSandbox(): HostSandbox {
       emptyFile: places.emptyFile,
       cwd,
       inSessionNetwork: network,
+      canNest: known.works && known.weakness !== undefined,
     });
     const joined = network || processes !== "none" ? (space?.enter({ network, processes }) ?? []) : [];
     return {
       ...common,
-      launcher: [...joined, bwrap, "--args", "4", "--json-status-fd", "5", "--"],
+      launcher: [...joined, ...unchangeable(bwrap), "--args", "4", "--json-status-fd", "5", "--"],
       options: Buffer.from(`${options.join("\0")}\0`),
       ownProcesses: seesSession ? false : processes === "below" ? "below" : "here",
     };
   }
 
   return {
-    status() {
-      status ??= probeSandbox(ownProgram("bwrap", process.cwd()), ownProgram("nsenter", process.cwd()));
-      return status;
-    },
+    status: getStatus,
     tempOf: sessionTemp,
     hasServers: (sessionId) => (sessions.get(sessionId)?.backgrounds.size ?? 0) > 0,
     contain: (contained, cwd, environment) => start(contained, cwd, environment, false),

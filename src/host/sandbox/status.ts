@@ -1,10 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { SandboxStatus } from "../../engine/containment.ts";
 import { startProgram } from "../processes/start-program.ts";
-import { bubblewrapOptions } from "./bubblewrap.ts";
+import { bubblewrapOptions, unchangeable } from "./bubblewrap.ts";
 import { sandboxExec, seatbeltProfile } from "./seatbelt.ts";
 
 const limitMs = 5000;
+const weakness =
+  "This bubblewrap cannot keep commands from making user namespaces, in which they reach control groups. Version 0.8 can.";
 const install = "Install bubblewrap (Debian and Ubuntu: apt-get install bubblewrap).";
 
 function setting(path: string): string | undefined {
@@ -53,8 +55,20 @@ function probe(launcher: string, options: readonly string[]): Promise<string | u
       resolve(problem);
     };
     child.once("error", (error) => finish(error.message));
-    child.once("close", (code) => finish(code === 0 ? undefined : words.trim().split("\n").at(-1) || `exit ${code}`));
+    child.once("close", (code, signal) => {
+      const ending = signal === null ? `exit ${code}` : `it was killed by ${signal}`;
+      finish(code === 0 ? undefined : words.trim().split("\n").at(-1) || ending);
+    });
   });
+}
+
+function probeBubblewrap(bwrap: string, canNest: boolean): Promise<string | undefined> {
+  const [program = bwrap, ...before] = unchangeable(bwrap);
+  const options = bubblewrapOptions({
+    ...({ network: "session", ownProcesses: true, inSessionNetwork: false } as const),
+    ...{ mounts: [], emptyFile: "", cwd: "/", canNest },
+  });
+  return probe(program, [...before, ...options, "--die-with-parent", "--"]);
 }
 
 /** Whether commands can be contained, tested by containing one. Never rejects. */
@@ -73,13 +87,10 @@ export async function probeSandbox(bwrap: string | undefined, nsenter: string | 
     return { works: false, why, advice: "Run Tinman on Linux, in a virtual machine or a container." };
   }
   if (bwrap === undefined) return { works: false, why: "bubblewrap is not installed.", advice: install };
-  const options = bubblewrapOptions({
-    ...({ network: "session", ownProcesses: true, inSessionNetwork: false } as const),
-    ...{ mounts: [], emptyFile: "", cwd: "/" },
-  });
-  const problem = await probe(bwrap, [...options, "--die-with-parent", "--"]);
-  if (problem !== undefined) {
-    return { works: false, why: `bubblewrap does not work here: ${problem}.`, advice: adviceFor() };
-  }
-  return { works: true, mechanism: "bubblewrap", sharesNetwork: nsenter !== undefined };
+  const works = { works: true, mechanism: "bubblewrap", sharesNetwork: nsenter !== undefined } as const;
+  const problem = await probeBubblewrap(bwrap, false);
+  if (problem === undefined) return works;
+  const isAboutNesting = /userns|user_namespaces/.test(problem);
+  if (isAboutNesting && (await probeBubblewrap(bwrap, true)) === undefined) return { ...works, weakness };
+  return { works: false, why: `bubblewrap does not work here: ${problem}.`, advice: adviceFor() };
 }

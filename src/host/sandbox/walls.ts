@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import type { Containment } from "../../engine/containment.ts";
 import { canonicalPath } from "../files/canonical-path.ts";
 import { liesBelow } from "../files/where-it-leads.ts";
+import { mayVanish } from "./mount-points.ts";
 
 /** A command's access to a place and everything below it. */
 type Rule = "write" | "keep" | "hide" | "show";
@@ -91,7 +92,10 @@ async function findRules(walls: Containment, look: ReturnType<typeof createLook>
   await close(walls.kept, "keep");
   await close(walls.barred, "keep", true);
   await close(walls.hidden, "hide");
-  for (const path of walls.shown) {
+  for (const named of walls.shown) {
+    // A link is opened if its target was hidden for it, and stays closed if it leads elsewhere by now.
+    const path = look(named)?.isSymbolicLink() === true ? (realPath(named) ?? named) : named;
+    if (path !== named && rules.get(path) !== "hide") continue;
     if ((rules.get(path) ?? "hide") === "hide" && isReal(path)) rules.set(path, "show");
   }
   return { rules, links };
@@ -126,7 +130,7 @@ export async function planWalls(walls: Containment): Promise<Walls> {
   const make = (path: string) => {
     const chain: string[] = [];
     for (let at = path; look(at) === undefined && at !== dirname(at); at = dirname(at)) chain.unshift(at);
-    for (const folder of chain) if (!missing.includes(folder)) missing.push(folder);
+    for (const folder of new Set([...chain, path])) if (!missing.includes(folder)) missing.push(folder);
     missingKept.push(path);
   };
 
@@ -135,7 +139,7 @@ export async function planWalls(walls: Containment): Promise<Walls> {
     while (around.length > 0 && !liesBelow(path, around.at(-1)?.path ?? "/")) around.pop();
     const outer = around.at(-1)?.rule;
     const stat = look(path);
-    if (stat === undefined) {
+    if (stat === undefined || (rule === "keep" && stat.isDirectory() && isOpen(outer) && mayVanish(path))) {
       if (!isOpen(outer)) continue;
       anchor(path);
       make(path);

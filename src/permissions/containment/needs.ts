@@ -87,7 +87,7 @@ const needs: readonly Need[] = [
   {
     calls: /^go (?:mod (?:tidy|download|verify|graph|why|vendor)|get|list|work sync)\b/,
     network: true,
-    logins: ".netrc",
+    logins: ".netrc .gitconfig .config/git/config",
     caches: "go/pkg/mod go/pkg/sumdb .cache/go-build",
   },
   {
@@ -109,8 +109,9 @@ const needs: readonly Need[] = [
   {
     calls: /^git (?:fetch|pull|clone|ls-remote|remote (?:show|update)|submodule update)\b/,
     network: true,
-    logins: ".ssh .git-credentials .netrc .config/git",
+    logins: ".ssh .git-credentials .netrc .gitconfig .config/git",
   },
+  { calls: /^git\b/, logins: ".gitconfig .config/git/config" },
   { calls: /^(?:curl|wget)\b/, network: true, downloads: true },
   { calls: /^(?:ping6?|dig|nslookup|host|traceroute6?|tracepath|whois)\b/, network: true },
   { calls: /^(?:ps|pgrep|pidof|pstree|ss|lsof|netstat|kill|pkill|killall)\b/, processes: true },

@@ -37,7 +37,10 @@ export function wallsFor(pieces: readonly Piece[], situation: Situation): Contai
     kept: reads ? [] : keptPlaces(context),
     barred: reads ? [] : [...new Set([...git.barred, `${cwd}/.tinman`, `${cwd}/.mcp.json`])],
     hidden: hiddenPlaces(context),
-    shown: [...context.readable, ...needed.flatMap(({ logins }) => below(logins))],
+    shown: [
+      ...[...context.readable, ...needed.flatMap(({ logins }) => below(logins))],
+      ...(isUnknown ? [] : readInHomes(pieces, situation)),
+    ],
     network: networkFor(pieces, situation),
     processes: sandbox.hasServers && needed.some(({ processes }) => processes === true) ? "session" : "own",
   };
@@ -100,19 +103,36 @@ function hiddenPlaces(context: DecisionContext): readonly string[] {
   return [...closed, ...(reached?.closed ?? [])].filter((place) => !liesIn(cwd, place, context.foldsCase));
 }
 
-/** The folders of files that a proven command writes outside the workspace. */
-function writtenElsewhere(pieces: readonly Piece[], { context, found }: Situation): readonly string[] {
+/** What a proven command uses outside the workspace. */
+function touchedElsewhere(
+  pieces: readonly Piece[],
+  { context, found }: Situation,
+  uses: readonly string[],
+): readonly string[] {
   const paths = pieces.flatMap(({ part }) =>
     part.touches
-      .filter(({ use }) => use === "write" || use === "delete")
+      .filter(({ use }) => uses.includes(use))
       .flatMap(({ lookup }) =>
         lookup.what === "path" || lookup.what === "matches" ? (found.get(lookupKey(lookup)) ?? []) : [],
       ),
   );
   const outside = paths.filter((path) => !liesIn(path, context.cwd, context.foldsCase) && !path.startsWith("/dev/"));
-  return [...new Set(outside.map((path) => path.slice(0, path.lastIndexOf("/")) || "/"))].filter(
-    (path) => path !== "/",
-  );
+  return [...new Set(outside)];
+}
+
+const homes = /^\/(?:home|root|var\/(?:home|root)|export\/home)(?:\/|$)/;
+
+/** What a proven command reads in the homes of other users, which are hidden. */
+function readInHomes(pieces: readonly Piece[], situation: Situation): readonly string[] {
+  const { home, foldsCase } = situation.context;
+  const paths = touchedElsewhere(pieces, situation, ["read"]);
+  return paths.filter((path) => homes.test(path) && !liesIn(path, home, foldsCase));
+}
+
+/** The folders of files that a proven command writes outside the workspace. */
+function writtenElsewhere(pieces: readonly Piece[], situation: Situation): readonly string[] {
+  const paths = touchedElsewhere(pieces, situation, ["write", "delete"]);
+  return [...new Set(paths.map((path) => path.slice(0, path.lastIndexOf("/")) || "/"))].filter((path) => path !== "/");
 }
 
 /** Files outside the workspace that redirections write. */

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { mkdir, rm, rmdir, symlink, writeFile } from "node:fs/promises";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -130,7 +130,7 @@ if (!works) {
       };
       const running = world.run(wait, { barred: [kept] }, { onProgress });
       expect(await eventually(() => isUp)).toBe(true);
-      await rmdir(kept);
+      await rm(kept, { recursive: true });
       await writeFile(kept, "evil");
       await writeFile(go, "");
       expect((await running).head).toContain(`[${kept} appeared or changed`);

@@ -34,6 +34,8 @@ const attacks = {
   "reaches a server on the host's loopback": `exec 3<>"/dev/tcp/127.0.0.1/$TCP_PORT"`,
   "reaches an address outside": `exec 3<>"/dev/tcp/$OUTSIDE/$TCP_PORT"`,
   "reaches a Unix socket beside the workspace": `"$NODE" -e "$CONNECT" "$FOLDER/daemon.sock"`,
+  "reaches a Unix socket in the workspace": `"$NODE" -e "$CONNECT" host.sock`,
+  "reaches a Unix socket with a relative name": `"$NODE" -e "$CONNECT" "$FOLDER/relative.sock"`,
   "reaches an abstract Unix socket": `"$NODE" -e "$CONNECT" "@$FOLDER"`,
   "sees a process outside": `ls -d "/proc/$VICTIM"`,
   "reads the variables of a process outside": `grep SECRET "/proc/$VICTIM/environ"`,
@@ -43,6 +45,7 @@ const attacks = {
   "makes the disk writable in another namespace": `
     unshare -Um sh -c 'mount -o remount,rw,bind /; mount --bind "$HOME" /mnt; echo x > /mnt/y || echo x > "$HOME/y"'`,
   "makes the disk writable": `mount -o remount,rw /; mount -o remount,rw,bind /; echo x > "$HOME/z"`,
+  "has all rights in a namespace of its own": `unshare -U true`,
   "kills a process outside": `kill -KILL "$VICTIM"`,
 };
 
@@ -54,6 +57,8 @@ const attacksOfRoot = {
     unshare -Upfm sh -c 'mount -t proc proc /proc; mount -t proc proc /mnt; cat p > /mnt/sys/kernel/core_pattern || cat p > /proc/sys/kernel/core_pattern' ||
       cat p > /proc/sys/kernel/core_pattern`,
   "makes a device": `mknod device b 254 0`,
+  "changes the file of a program outside, such as the one that contains it": `
+    for id in 1 "$PPID"; do chmod "$(stat -Lc %a "/proc/$id/exe")" "/proc/$id/exe" && exit 0; done; exit 1`,
 };
 
 const connect = `
@@ -92,6 +97,11 @@ async function furnish(world: World): Promise<{ victim: ChildProcess; variables:
   await listen(tcp, 0, "0.0.0.0");
   const address = tcp.address();
   await listen(createServer(), join(folder, "daemon.sock"));
+  await listen(createServer(), join(workspace, "host.sock"));
+  const relative = `require("net").createServer((s) => s.destroy()).listen("relative.sock", () => console.log("up"))`;
+  const server = spawn(process.execPath, ["-e", relative], { cwd: folder, stdio: ["ignore", "pipe", "ignore"] });
+  onTestFinished(() => void server.kill("SIGKILL"));
+  await once(server.stdout, "data");
   await listen(createServer(), `\0${folder}`);
   const nap = longNap();
   await writeFile(`/dev/shm/host-${nap}`, "");

@@ -97,6 +97,32 @@ if (await canContain()) {
     });
   });
 
+  test("another process's command ends, and its missing places still cannot be created", async () => {
+    const world = await createWorld("neighbour");
+    onTestFinished(world.end);
+    const nap = longNap();
+    const child = await startChild("", `sleep ${nap}`);
+    expect(await eventually(() => processesWith(nap).length > 0)).toBe(true);
+    const { workspace } = child;
+    const tries = `cd ${workspace}; echo up; until [ -e go ]; do sleep 0.02; done; echo evil > kept/deep/x; mkdir kept/deep/y; ls -A kept/deep`;
+    const walls = { writable: [workspace], barred: [join(workspace, "kept", "deep")] };
+    let isUp = false;
+    const running = world.run(`{ ${tries}; } 2>/dev/null`, walls, {
+      onProgress: () => {
+        isUp = true;
+      },
+    });
+    expect(await eventually(() => isUp)).toBe(true);
+    child.process.kill("SIGKILL");
+    await child.ended;
+    expect(await eventually(() => processesWith(nap).length === 0)).toBe(true);
+    // Its watchdog tidies up after it.
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await writeFile(join(workspace, "go"), "");
+    expect(await running).toEqual(saying("up\n"));
+    expect(await readdir(join(workspace, "kept"))).toEqual([]);
+  });
+
   test("an ordinary user's commands are contained too", async () => {
     const nap = longNap();
     const command = `id -u; (echo x > kept/deep/x) 2>/dev/null; (echo x > "$HOME/../y") 2>/dev/null; touch z "$TMPDIR/t"; ls;
