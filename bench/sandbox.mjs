@@ -78,6 +78,10 @@ await inFreshPlace(async ({ folder, environment }) => {
   const walls = /** @type {const} */ ({
     writable: [workspace, sandbox.tempOf(sessionId)],
     caches: [],
+    repositories: [],
+    newFolders: [],
+    unwanted: [],
+    runsHooks: true,
     outputs: [],
     kept: [],
     barred: [".git/hooks", ".git/config", ".tinman", ".mcp.json"].map((name) => join(workspace, name)),

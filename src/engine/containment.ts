@@ -14,6 +14,17 @@ export interface Containment {
    * except the root. The rest of the disk is read-only.
    */
   readonly writable: readonly string[];
+  /**
+   * Git folders that git can write, besides those in the workspace. Others are left out unless git in the workspace
+   * really uses them.
+   */
+  readonly repositories: readonly string[];
+  /** Folders that git creates outside the workspace. Existing ones stay closed. */
+  readonly newFolders: readonly string[];
+  /** Files that it must not leave behind: removed if it creates them. */
+  readonly unwanted: readonly string[];
+  /** False: git runs no hooks of the repository. */
+  readonly runsHooks: boolean;
   /** Writable folders of its own program, and those that the user names. Missing ones are created. */
   readonly caches: readonly string[];
   /** Files written by its redirections. Created before it starts, and writable only in place. */

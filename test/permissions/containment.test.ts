@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Containment } from "../../src/engine/containment.ts";
 import type { DecisionContext } from "../../src/engine/permission.ts";
@@ -19,10 +20,19 @@ async function shown(command: string, more: Partial<DecisionContext> = {}): Prom
   return [accessClass, ...(walls === undefined ? ["outside"] : openings(walls))].join(", ");
 }
 
-function openings({ writable, caches, outputs, shown, network, processes }: Containment): readonly string[] {
+function openings({
+  writable,
+  newFolders,
+  caches,
+  outputs,
+  shown,
+  network,
+  processes,
+}: Containment): readonly string[] {
   const places = writable.map((path) => (path === cwd ? "workspace" : path === sandbox.temp ? "" : path));
   return [
     ...places.filter((path) => path !== ""),
+    ...newFolders.map((path) => path.replace(dirname(cwd), "..")),
     ...[...caches, ...shown].map((path) => path.replace(home, "~")),
     ...outputs.map((path) => `> ${path}`),
     ...(network === "host" ? ["network"] : []),
@@ -53,8 +63,64 @@ describe("a contained command", () => {
     ["npm ci && ./build.sh", "medium, workspace"],
     ["node x.js > /var/tmp/out.txt", "medium, workspace, > /var/tmp/out.txt"],
     ["cp src/a.ts /var/tmp/b/", "medium, workspace, /var/tmp, /var/tmp/b"],
+    ["git worktree add ../feature", "medium, workspace, ../feature, ~/.gitconfig, ~/.config/git/config"],
   ])("%s: %s", async (command, expected) => {
     expect(await shown(command)).toBe(expected);
+  });
+
+  it.each([
+    ["npm test > /var/tmp/out.log", "medium, workspace, > /var/tmp/out.log"],
+    ["touch /var/tmp/a && npm test", "medium, workspace"],
+    ["make && cp a /var/tmp/b", "medium, workspace"],
+    ["npm test | tee /var/tmp/out.log", "medium, workspace"],
+    ["npm test; curl https://example.com", "medium, workspace"],
+    ["npm test; npm view left-pad", "medium, workspace"],
+    ["npm test; cargo fetch", "medium, workspace"],
+    ["npm test; git fetch", "medium, workspace"],
+    ["npm test && cat /home/other/notes", "medium, workspace"],
+    ["npm ci && npm test", "medium, workspace, ~/.npm/_cacache, ~/.npm/_logs, ~/.npmrc, network"],
+    ["git commit -m x; touch /var/tmp/a", "medium, workspace, ~/.gitconfig, ~/.config/git/config"],
+  ])("gives code of the project nothing that another part needs: %s", async (command, expected) => {
+    expect(await shown(command)).toBe(expected);
+  });
+
+  it("cannot create what later builds start with, in a cache that it writes", async () => {
+    const { walls } = await decisionOn("gradle build", { sandbox });
+    expect(walls?.caches).toEqual([`${home}/.gradle`]);
+    expect(walls?.barred).toEqual(
+      expect.arrayContaining([
+        `${home}/.gradle/init.gradle`,
+        `${home}/.gradle/init.gradle.kts`,
+        `${home}/.gradle/init.d`,
+      ]),
+    );
+  });
+
+  it("changes git's settings only where no hooks run, and leaves nothing that redirects git", async () => {
+    const repositories = {
+      closed: [`${cwd}/.git/config`, `${cwd}/.git/hooks`],
+      kept: [`${cwd}/.git`],
+      programs: [],
+      links: [],
+    };
+    const of = async (command: string) => {
+      const { walls } = await decisionOn(command, { sandbox, repositories });
+      const { barred = [], repositories: folders, unwanted, runsHooks } = walls ?? {};
+      return [runsHooks, barred.includes(`${cwd}/.git/config`), folders, unwanted];
+    };
+    const git = [`${cwd}/.git`];
+    const unwanted = [`${cwd}/.git/commondir`, `${cwd}/.git/config.worktree`];
+    expect([
+      await of("git switch -c x"),
+      await of("git commit -m x"),
+      await of("git switch -c x && git commit -m x"),
+      await of("npm test && git commit -m x"),
+    ]).toEqual([
+      [false, false, git, unwanted],
+      [true, true, git, unwanted],
+      [true, true, git, unwanted],
+      [true, true, [], []],
+    ]);
   });
 
   it("writes its repository only if it is git, and never the hooks", async () => {
@@ -141,7 +207,9 @@ describe("a command that needs to leave", () => {
       await shown("npm test", { autonomy: "high" }),
       await shown("./build.sh", { autonomy: "high", sandbox: required }),
       await shown("git push", { autonomy: "high", sandbox: required }),
-    ]).toEqual(["high, outside", "medium, outside", "medium, workspace", "high, outside"]);
+      await shown("docker ps", { sandbox: required }),
+      await shown("ps aux", { sandbox: required }),
+    ]).toEqual(["high, outside", "medium, outside", "medium, workspace", "high, outside", "medium, workspace", "read"]);
   });
 
   it("is one that a rule allows, one of an unsafe run, and one in a workspace that holds the home", async () => {

@@ -3,10 +3,12 @@ import { mkdir, open, realpath } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import type { Contained, Containment, Sandbox, SandboxStatus } from "../../engine/containment.ts";
 import { harmlessGitSettings } from "../git/git-credentials.ts";
+import { isThere } from "../git/repository.ts";
 import { ownProgram } from "../processes/executables.ts";
 import { type Background, type BackgroundSpec, startContained } from "./background.ts";
 import { bubblewrapOptions, unchangeable } from "./bubblewrap.ts";
 import type { ContainedStart } from "./contained-start.ts";
+import { ownGitFolders, removeNew, withoutHooks } from "./git-walls.ts";
 import { listeningSockets, runFolders } from "./hidden-sockets.ts";
 import { couldNotContain, launcherTries } from "./launcher-words.ts";
 import { holdPlaces } from "./mount-points.ts";
@@ -47,6 +49,19 @@ function agentFor(shown: readonly string[], environment: Environment): readonly 
   } catch {
     return [];
   }
+}
+
+/** The folders that did not exist, and do now. */
+async function makeFolders(paths: readonly string[]): Promise<readonly string[]> {
+  const made = paths.map(async (path) =>
+    (await realpath(dirname(path)).catch(() => undefined)) === dirname(path)
+      ? mkdir(path).then(
+          () => [path],
+          () => [],
+        )
+      : [],
+  );
+  return (await Promise.all(made)).flat();
 }
 
 /** A mount needs an existing place. A place that cannot be created stays closed, and the command reports it. */
@@ -112,9 +127,15 @@ export function createHostSandbox(): HostSandbox {
     ]);
     const temp = sessionTemp(sessionId);
     await makePlaces(walls);
+    const [repositories, newFolders] = await Promise.all([
+      ownGitFolders(walls.repositories, cwd),
+      makeFolders(walls.newFolders),
+    ]);
+    const absent = walls.unwanted.filter((path) => !isThere(path));
     const others = othersHomes(walls, cwd, environment);
     const plan = await planWalls({
       ...walls,
+      writable: [...walls.writable, ...repositories, ...newFolders],
       hidden: [...walls.hidden, ...others.hidden, ...runFolders, places.root, ...sockets],
       shown: [
         ...[...walls.shown, ...others.shown, ...agentFor(walls.shown, environment)],
@@ -124,16 +145,20 @@ export function createHostSandbox(): HostSandbox {
     // A profile needs no place to mount on.
     const held = holdPlaces(isMac ? { ...plan, missing: [] } : plan);
     const common = {
-      environment: toolEnvironment(environment, temp, {
-        writable: [...walls.writable, ...walls.caches],
-        network: walls.network,
-      }),
+      environment: {
+        ...toolEnvironment(environment, temp, {
+          writable: [...walls.writable, ...walls.caches],
+          network: walls.network,
+        }),
+        ...(walls.runsHooks ? {} : withoutHooks(environment)),
+      },
       heldFolders: held.folders,
       async finish() {
         const changed = await held.release();
-        return changed.map(
-          (path) => `[${path} appeared or changed while this command ran. Check it before you use it.]`,
-        );
+        return [
+          ...changed.map((path) => `[${path} appeared or changed while this command ran. Check it before you use it.]`),
+          ...removeNew(absent).map((path) => `[${path} was removed: it appeared while this command ran.]`),
+        ];
       },
     };
     if (bwrap === undefined) {

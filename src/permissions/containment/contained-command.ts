@@ -35,7 +35,7 @@ export function containedCommand(
   // In a home, it could create the start-up file of any program.
   if (isUnknown && holdsHome) return undefined;
   if (isUnknown && pieces.some(({ part }) => needOf(part.words ?? [])?.downloads === true)) return undefined;
-  if (unknown.length === 0 && looksOutside(pieces, sandbox.hasServers)) return undefined;
+  if (!sandbox.isRequired && unknown.length === 0 && looksOutside(pieces, sandbox.hasServers)) return undefined;
   const lowered = unknown.length === 0 ? judged : withoutHigh(judged);
   const own = pieces.map((piece) => piece.judged.class).reduce(worse, "read");
   const walls = wallsFor(pieces, { context, sandbox, found, class: own, isUnknown });

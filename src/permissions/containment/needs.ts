@@ -5,6 +5,8 @@ interface Need {
   readonly network?: true;
   /** It downloads, so anything not understood next to it may be code from the network. */
   readonly downloads?: true;
+  /** It runs scripts of the project or its packages, which get the same rights. */
+  readonly runsScripts?: true;
   /** Credentials that the call can read. */
   readonly logins?: string;
   /** Folders that the call can write. */
@@ -24,6 +26,7 @@ const needs: readonly Need[] = [
     calls:
       /^npm (?:ci|clean-install|install|i|add|update|up|upgrade|uninstall|remove|rm|un|prune|dedupe|rebuild|install-test|install-ci-test|outdated|view|info|show|search|audit|ping)\b/,
     network: true,
+    runsScripts: true,
     logins: ".npmrc",
     caches: ".npm/_cacache .npm/_logs",
   },
@@ -31,50 +34,63 @@ const needs: readonly Need[] = [
     calls:
       /^pnpm (?:install|i|add|update|up|upgrade|remove|rm|uninstall|un|dedupe|prune|rebuild|fetch|outdated|audit)\b/,
     network: true,
+    runsScripts: true,
     logins: ".npmrc .config/pnpm/rc",
     caches: ".local/share/pnpm/store .cache/pnpm .local/state/pnpm",
   },
   {
     calls: /^yarn(?:$| --| (?:install|add|remove|upgrade|up|dedupe|rebuild|info|outdated|audit|npm audit)\b)/,
     network: true,
+    runsScripts: true,
     logins: ".npmrc .yarnrc .yarnrc.yml",
     caches: ".cache/yarn .yarn/berry",
   },
   {
     calls: /^bun (?:install|i|add|remove|rm|update|outdated)\b/,
     network: true,
+    runsScripts: true,
     logins: ".npmrc .bunfig.toml",
     caches: ".bun/install/cache",
   },
   {
     calls: /^(?:python[\d.]* -m )?pip3? (?:install|download|wheel|index|list)\b/,
     network: true,
+    runsScripts: true,
     logins: ".config/pip .pip .netrc",
     caches: ".cache/pip",
   },
   {
     calls: /^uv (?:sync|lock|tree|venv|export|add|remove|pip)\b/,
     network: true,
+    runsScripts: true,
     logins: ".config/uv .netrc",
     caches: ".cache/uv",
   },
   {
     calls: /^(?:poetry|pipenv|pdm) (?:install|lock|update|add|remove|sync|show|check)\b/,
     network: true,
+    runsScripts: true,
     logins: ".config/pypoetry .netrc",
     caches: ".cache/pypoetry .cache/pip .cache/pipenv .cache/pdm",
   },
   { calls: /^(?:conda|mamba) search\b/, network: true, caches: ".cache/conda" },
-  { calls: /^gem (?:install|update|search|info|outdated)\b/, network: true, caches: ".gem .local/share/gem" },
+  {
+    calls: /^gem (?:install|update|search|info|outdated)\b/,
+    network: true,
+    runsScripts: true,
+    caches: ".gem .local/share/gem",
+  },
   {
     calls: /^(?:bundle|bundler) (?:install|outdated|update|lock|add)\b/,
     network: true,
+    runsScripts: true,
     logins: ".bundle/config",
     caches: ".bundle/cache .gem .local/share/gem",
   },
   {
     calls: /^composer (?:install|update|require|remove|outdated|audit)\b/,
     network: true,
+    runsScripts: true,
     logins: ".composer/auth.json .config/composer/auth.json",
     caches: ".cache/composer .composer/cache",
   },
@@ -97,14 +113,20 @@ const needs: readonly Need[] = [
     caches: ".m2/repository",
   },
   // Gradle refuses to start without its folder.
-  { calls: /^(?:gradle|\.\/gradlew)\b/, caches: ".gradle" },
+  { calls: /^(?:gradle|\.\/gradlew)\b/, runsScripts: true, caches: ".gradle" },
   {
     calls: /^dotnet (?:restore|add|list)\b/,
     network: true,
+    runsScripts: true,
     logins: ".nuget/NuGet",
     caches: ".nuget/packages .local/share/NuGet",
   },
-  { calls: /^mix (?:deps|deps\.get|hex\.outdated)\b/, network: true, caches: ".hex .mix .cache/rebar3" },
+  {
+    calls: /^mix (?:deps|deps\.get|hex\.outdated)\b/,
+    network: true,
+    runsScripts: true,
+    caches: ".hex .mix .cache/rebar3",
+  },
   { calls: /^(?:dart|flutter) pub (?:get|outdated)\b/, network: true, caches: ".pub-cache" },
   {
     calls: /^git (?:fetch|pull|clone|ls-remote|remote (?:show|update)|submodule update)\b/,
@@ -122,11 +144,17 @@ const needs: readonly Need[] = [
   },
 ];
 
+/** Sub-commands of installers that only look something up. */
+const lookingUp = /^\S+ (?:-m pip )?(?:outdated|view|info|show|search|audit|ping|index|list|export|check)\b/;
+
 /** What a call needs beyond the workspace; `undefined` if nothing. */
 export function needOf(words: readonly (string | undefined)[]): Need | undefined {
   const program = words[0]?.replace(/^.*\/(?!gradlew$|mvnw$)/, "") ?? "";
   const call = [program, ...words.slice(1, 5).map((word) => word ?? "…")].join(" ");
-  return needs.find(({ calls }) => calls.test(call));
+  const need = needs.find(({ calls }) => calls.test(call));
+  if (need?.runsScripts !== true || !lookingUp.test(call)) return need;
+  const { runsScripts: _, ...others } = need;
+  return others;
 }
 
 const local = /^(?:https?:\/\/)?(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[::1?\])(?::\d+)?(?:[/?#]|$)/i;

@@ -15,61 +15,87 @@ export interface Situation {
   readonly isUnknown: boolean;
 }
 
-/** Sub-commands of git that change a repository's settings. */
+/** Sub-commands of git that change a repository's settings. In the sandbox they run no hooks, which could change them. */
 const changesSettings = /^(?:branch|checkout|switch|submodule|worktree|remote|init|clone)$/;
 
-/** The walls around a command. Parts not understood get the workspace, and nothing that other parts need. */
+/**
+ * The walls around a command. Its parts share them, so code of the project, and what is not understood, must not get what
+ * other parts need.
+ */
 export function wallsFor(pieces: readonly Piece[], situation: Situation): Containment {
   const { context, sandbox, isUnknown } = situation;
   const { cwd } = context;
   const reads = situation.class === "read";
-  const needed = isUnknown
-    ? []
-    : pieces.flatMap(({ part }) => (part.words === undefined ? [] : (needOf(part.words) ?? [])));
+  const runsCode = isUnknown || pieces.some(isProjectCode);
+  const isShared = (piece: Piece): boolean => needOf(piece.part.words ?? [])?.runsScripts === true;
+  const entitled = runsCode ? (isUnknown ? [] : pieces.filter(isShared)) : pieces;
+  const needed = entitled.flatMap(({ part }) => (part.words === undefined ? [] : (needOf(part.words) ?? [])));
   const below = (names: string | undefined): readonly string[] =>
     (names?.split(" ") ?? []).map((name) => `${context.home}/${name}`);
-  const elsewhere = isUnknown ? [] : writtenElsewhere(pieces, situation);
-  const git = repositoryWalls(pieces, situation);
+  const git = runsCode ? [] : pieces.filter(isGit);
+  const repositories = repositoryWalls(git, situation);
+  // Git runs hooks, so it gets the folders that it names, and others only the folders around what they write.
+  const isTrusted = !runsCode && git.length === 0;
+  const elsewhere = isTrusted ? foldersOf(touchedElsewhere(pieces, situation, ["write", "delete"])) : [];
+  const named = touchedElsewhere(git, situation, ["write", "delete"]);
+  const caches = needed.flatMap(({ caches: names }) => below(names));
+  const kept = keptPlaces(context);
+  const startUp = kept.filter((place) => caches.some((cache) => liesIn(place, cache, context.foldsCase)));
   return {
-    writable: [sandbox.temp, ...(reads ? [] : [cwd, ...git.writable, ...elsewhere])],
-    caches: [...(reads ? [] : sandbox.writable), ...needed.flatMap(({ caches }) => below(caches))],
-    outputs: isUnknown ? redirectedTo(pieces, situation) : [],
-    kept: reads ? [] : keptPlaces(context),
-    barred: reads ? [] : [...new Set([...git.barred, `${cwd}/.tinman`, `${cwd}/.mcp.json`])],
+    writable: [sandbox.temp, ...(reads ? [] : [cwd, ...elsewhere])],
+    repositories: reads ? [] : repositories.writable,
+    newFolders: reads ? [] : named,
+    caches: [...(reads ? [] : sandbox.writable), ...caches],
+    outputs: isTrusted || reads ? [] : redirectedTo(pieces, situation),
+    kept: reads ? [] : kept,
+    barred: reads ? [] : [...new Set([...repositories.barred, ...startUp, `${cwd}/.tinman`, `${cwd}/.mcp.json`])],
+    unwanted: reads ? [] : repositories.unwanted,
+    runsHooks: !repositories.isSetting,
     hidden: hiddenPlaces(context),
     shown: [
       ...[...context.readable, ...needed.flatMap(({ logins }) => below(logins))],
-      ...(isUnknown ? [] : readInHomes(pieces, situation)),
+      ...(runsCode ? [] : readInHomes(pieces, situation)),
     ],
-    network: networkFor(pieces, situation),
+    network: networkFor(entitled, situation),
     processes: sandbox.hasServers && needed.some(({ processes }) => processes === true) ? "session" : "own",
   };
 }
 
-function networkFor(pieces: readonly Piece[], { sandbox, isUnknown }: Situation): Containment["network"] {
+function networkFor(pieces: readonly Piece[], { sandbox }: Situation): Containment["network"] {
   if (sandbox.network === "all") return "host";
-  if (isUnknown) return "session";
   const asking = pieces.filter(({ part }) => part.words !== undefined && needOf(part.words)?.network === true);
   const isWithin = sandbox.hasServers && asking.every(({ part }) => isLocalRequest(part.words ?? []));
   return asking.length === 0 || isWithin ? "session" : "host";
+}
+
+/** Whether a part runs code of the project: a build, a test, an installer with scripts. */
+function isProjectCode({ part }: Piece): boolean {
+  return part.touches.some(({ use }) => use === "project") || needOf(part.words ?? [])?.runsScripts === true;
 }
 
 function isGit({ part, judged }: Piece): boolean {
   return /^row git\b/.test(judged.rule) && part.words?.[0]?.split("/").at(-1) === "git" && judged.class !== "read";
 }
 
+interface RepositoryWalls {
+  readonly writable: readonly string[];
+  readonly barred: readonly string[];
+  readonly unwanted: readonly string[];
+  /** Git changes settings, and runs no hooks. */
+  readonly isSetting: boolean;
+}
+
 /**
  * Git can write its repository, but never hooks, and settings only with sub-commands that need it. For other programs
  * the repository is read-only.
  */
-function repositoryWalls(
-  pieces: readonly Piece[],
-  { context, isUnknown }: Situation,
-): Pick<Containment, "writable" | "barred"> {
+function repositoryWalls(git: readonly Piece[], { context }: Situation): RepositoryWalls {
   const { closed = [], kept = [] } = context.repositories ?? {};
-  const git = isUnknown ? [] : pieces.filter(isGit);
-  if (git.length === 0) return { writable: [], barred: [`${context.cwd}/.git`, ...kept, ...closed] };
-  const isSetting = git.some(({ part }) =>
+  if (git.length === 0) {
+    return { writable: [], barred: [`${context.cwd}/.git`, ...kept, ...closed], unwanted: [], isSetting: false };
+  }
+  // Beside another sub-command, whose hooks run, settings stay closed.
+  const isSetting = git.every(({ part }) =>
     changesSettings.test(part.words?.find((word, at) => at > 0 && word?.[0] !== "-") ?? ""),
   );
   const own = kept.filter((path) => closed.some((place) => place === `${path}/hooks`));
@@ -79,6 +105,9 @@ function repositoryWalls(
       ...kept.filter((path) => !own.includes(path)),
       ...closed.filter((path) => !path.endsWith("/config.worktree") && !(isSetting && path.endsWith("/config"))),
     ],
+    // Git reads settings from where these say. It needs neither, and an empty one would stop it.
+    unwanted: own.flatMap((path) => [`${path}/commondir`, `${path}/config.worktree`]),
+    isSetting,
   };
 }
 
@@ -129,9 +158,7 @@ function readInHomes(pieces: readonly Piece[], situation: Situation): readonly s
   return paths.filter((path) => homes.test(path) && !liesIn(path, home, foldsCase));
 }
 
-/** The folders of files that a proven command writes outside the workspace. */
-function writtenElsewhere(pieces: readonly Piece[], situation: Situation): readonly string[] {
-  const paths = touchedElsewhere(pieces, situation, ["write", "delete"]);
+function foldersOf(paths: readonly string[]): readonly string[] {
   return [...new Set(paths.map((path) => path.slice(0, path.lastIndexOf("/")) || "/"))].filter((path) => path !== "/");
 }
 

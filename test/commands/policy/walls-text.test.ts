@@ -5,6 +5,10 @@ import type { Containment } from "../../../src/engine/containment.ts";
 const walls: Containment = {
   writable: ["/tmp/s", "/project"],
   caches: [],
+  repositories: [],
+  newFolders: [],
+  unwanted: [],
+  runsHooks: true,
   outputs: [],
   kept: ["/project/.git"],
   barred: [],

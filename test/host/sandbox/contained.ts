@@ -64,7 +64,16 @@ export async function createWorld(name: string): Promise<World> {
   let outputs = 0;
   const walls = (changes: Partial<Containment> = {}): Containment => ({
     writable: [workspace, sandbox.tempOf(sessionId)],
-    ...{ caches: [], outputs: [], kept: [], barred: [] },
+    ...{
+      caches: [],
+      repositories: [],
+      newFolders: [],
+      unwanted: [],
+      runsHooks: true,
+      outputs: [],
+      kept: [],
+      barred: [],
+    },
     hidden: [],
     shown: [],
     network: "session",

@@ -18,7 +18,16 @@ const contained = {
   sessionId,
   walls: {
     writable: [workspace, sandbox.tempOf(sessionId)],
-    ...{ caches: [], outputs: [], kept: [], barred: [kept] },
+    ...{
+      caches: [],
+      repositories: [],
+      newFolders: [],
+      unwanted: [],
+      runsHooks: true,
+      outputs: [],
+      kept: [],
+      barred: [kept],
+    },
     ...{ hidden: [`${workspace}/hidden`], shown: [] },
     ...({ network: "session", processes: "own" } as const),
   },

@@ -223,6 +223,10 @@ describe("Execute in the sandbox", () => {
   const walls: Containment = {
     writable: ["/tmp/s1", "/project"],
     caches: [],
+    repositories: [],
+    newFolders: [],
+    unwanted: [],
+    runsHooks: true,
     outputs: [],
     kept: [],
     barred: [],
