@@ -29,7 +29,7 @@ export async function explainCommand(
   const command = await commandOf(given, words ?? []);
   const judge = await createJudge(
     options.cwd,
-    { mode: options.sandbox, isAssumed: options.sandbox === "required" },
+    { mode: options.sandbox, isAssumed: options.sandbox === "required", level: options.auto },
     io,
   );
   const judged = await judge(command);

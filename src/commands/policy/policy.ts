@@ -40,6 +40,8 @@ export interface JudgedSandbox {
   readonly mode?: SandboxOptions["mode"] | undefined;
   /** Whether it works on this machine does not matter. */
   readonly isAssumed?: boolean;
+  /** The level to judge for. Commands at `high` are not contained unless that is required. */
+  readonly level?: PolicyLevel | undefined;
 }
 
 /** Judges commands as a run in this folder would, without running them. */
@@ -49,7 +51,7 @@ export async function createJudge(
   io: Io,
 ): Promise<(command: string) => Promise<JudgedCommand>> {
   const folder = workingFolder(cwd);
-  const { mode, isAssumed = false } = sandbox;
+  const { mode, isAssumed = false, level = "off" } = sandbox;
   const { engine, policy, host, decisionContext } = await compose(process.env, { sandboxMode: mode });
   if (!isAssumed) await engine.checkSandbox();
   const { context, notices } = await decisionContext(folder, isAssumed && mode !== "off");
@@ -62,9 +64,10 @@ export async function createJudge(
     const evidence = accesses.flatMap((one) => (one.type === "command" ? (one.evidence ?? []) : []))[0];
     const decide = (level: PolicyLevel): Decision => policy.decide(accesses, { ...context, ...contextAt(level) });
     const blankTree: ReturnType<typeof policy.explain> = { tree: { ...blank, source: command } };
-    const { tree, walls } = evidence === undefined ? blankTree : policy.explain(evidence, context);
+    const { tree, walls } =
+      evidence === undefined ? blankTree : policy.explain(evidence, { ...context, ...contextAt(level) });
     const refused = evidence?.reading.refused;
-    const judged = judgedCommand(decide, tree, refused === undefined ? undefined : `it ${refused}`);
+    const judged = judgedCommand(decide, level, tree, refused === undefined ? undefined : `it ${refused}`);
     return walls === undefined ? judged : { ...judged, contained: wallsText(walls) };
   };
 }
@@ -80,10 +83,11 @@ const blank = {
 
 function judgedCommand(
   decide: (level: PolicyLevel) => Decision,
+  level: PolicyLevel,
   tree: JudgedPart,
   refused: string | undefined,
 ): JudgedCommand {
-  const decision = decide("off");
+  const decision = decide(level);
   const nodes = nodesOf(tree).filter(({ rule }) => rule !== "parts");
   const decisive = nodes.find((node) => node.protected) ?? nodes.find((node) => node.class === decision.class);
   const isAllRead = decision.class === "read" && nodes.length > 1;

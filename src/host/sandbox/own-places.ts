@@ -3,6 +3,7 @@ import { chmod, lstat, mkdir, open, readdir, readFile, rm, writeFile } from "nod
 import { basename, join } from "node:path";
 import { errorCode } from "../../text/system-errors.ts";
 import { statusOf } from "../processes/process-status.ts";
+import { callFilter } from "./call-filter.ts";
 import { ownRoot, sessionTemp } from "./session-temp.ts";
 
 export interface OwnPlaces {
@@ -10,6 +11,8 @@ export interface OwnPlaces {
   readonly root: string;
   /** Covers hidden files. */
   readonly emptyFile: string;
+  /** The filter of system calls; `undefined` on processors without one. */
+  readonly filterFile: string | undefined;
   /** Creates a session's missing folders. Rejects if another user planted one of them. */
   prepare(sessionId: string): Promise<void>;
   /** Removes a session's temp folder. Never rejects. */
@@ -27,11 +30,11 @@ async function ownFolder(path: string): Promise<void> {
   if ((found.mode & 0o777) !== 0o700) await chmod(path, 0o700);
 }
 
-/** Never through a link, and never with content. */
-async function makeEmpty(path: string): Promise<void> {
+/** Never through a link. */
+async function makeFile(path: string, content: Uint8Array): Promise<void> {
   const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
   const file = await open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
-  await file.close();
+  await file.writeFile(content).finally(() => file.close());
 }
 
 /** Commands can leave folders that even their owner cannot change. */
@@ -85,29 +88,38 @@ async function sweep(root: string): Promise<void> {
 export function createOwnPlaces(): OwnPlaces {
   const root = ownRoot();
   const emptyFile = join(root, "empty");
+  const filter = callFilter();
+  const filterFile = filter === undefined ? undefined : join(root, "calls");
   let swept: Promise<void> | undefined;
 
-  async function isEmptyFile(): Promise<boolean> {
-    const found = await lstat(emptyFile).catch(() => undefined);
-    return found?.isFile() === true && found.size === 0;
+  async function isFileOf(path: string, size: number): Promise<boolean> {
+    const found = await lstat(path).catch(() => undefined);
+    return found?.isFile() === true && found.size === size;
   }
 
   async function prepare(sessionId: string): Promise<void> {
     const temp = sessionTemp(sessionId);
-    const [known, isEmpty] = await Promise.all([lstat(temp).catch(() => undefined), isEmptyFile()]);
-    if (swept !== undefined && known?.isDirectory() && known.uid === process.getuid?.() && isEmpty) return;
+    const [known, isEmpty, isFiltered] = await Promise.all([
+      lstat(temp).catch(() => undefined),
+      isFileOf(emptyFile, 0),
+      filterFile === undefined || isFileOf(filterFile, filter?.length ?? 0),
+    ]);
+    const isReady = isEmpty && isFiltered;
+    if (swept !== undefined && known?.isDirectory() && known.uid === process.getuid?.() && isReady) return;
     await ownFolder(root);
     // Before the sweep, so that a session resumed after a crash keeps its folder.
     await writeFile(temp + ownerSuffix, await ownStart(), { mode: 0o600 });
     swept ??= sweep(root);
     await swept;
-    if (!isEmpty) await makeEmpty(emptyFile);
+    if (!isEmpty) await makeFile(emptyFile, new Uint8Array());
+    if (filterFile !== undefined && !isFiltered) await makeFile(filterFile, filter ?? new Uint8Array());
     await ownFolder(temp);
   }
 
   return {
     root,
     emptyFile,
+    filterFile,
     prepare,
     async remove(sessionId) {
       const temp = sessionTemp(sessionId);

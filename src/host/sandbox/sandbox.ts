@@ -77,6 +77,9 @@ async function makePlaces({ caches, outputs }: Containment): Promise<void> {
   }
 }
 
+/** Opens the filter of system calls for the launcher. */
+const withFilter = `exec "$@" 7<"$0"`;
+
 /** Contains commands with bubblewrap, or on macOS with sandbox-exec. */
 export function createHostSandbox(): HostSandbox {
   const places = createOwnPlaces();
@@ -179,9 +182,21 @@ export function createHostSandbox(): HostSandbox {
       canNest: known.works && known.weakness !== undefined,
     });
     const joined = network || processes !== "none" ? (space?.enter({ network, processes }) ?? []) : [];
+    const filtered = places.filterFile === undefined ? [] : ["/bin/sh", "-c", withFilter, places.filterFile];
+    const filter = places.filterFile === undefined ? [] : ["--seccomp", "7"];
     return {
       ...common,
-      launcher: [...joined, ...unchangeable(bwrap), "--args", "4", "--json-status-fd", "5", "--"],
+      launcher: [
+        ...joined,
+        ...filtered,
+        ...unchangeable(bwrap),
+        "--args",
+        "4",
+        "--json-status-fd",
+        "5",
+        ...filter,
+        "--",
+      ],
       options: Buffer.from(`${options.join("\0")}\0`),
       ownProcesses: seesSession ? false : processes === "below" ? "below" : "here",
     };

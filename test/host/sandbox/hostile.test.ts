@@ -46,6 +46,7 @@ const attacks = {
     unshare -Um sh -c 'mount -o remount,rw,bind /; mount --bind "$HOME" /mnt; echo x > /mnt/y || echo x > "$HOME/y"'`,
   "makes the disk writable": `mount -o remount,rw /; mount -o remount,rw,bind /; echo x > "$HOME/z"`,
   "has all rights in a namespace of its own": `unshare -U true`,
+  "opens the kernel's keyring of the session": `perl -e 'exit(syscall(${process.arch === "arm64" ? 219 : 250}, 0, -3, 0) >= 0 ? 0 : 1)'`,
   "kills a process outside": `kill -KILL "$VICTIM"`,
 };
 
