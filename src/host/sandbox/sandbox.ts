@@ -1,8 +1,9 @@
 import { constants, realpathSync } from "node:fs";
 import { mkdir, open, realpath } from "node:fs/promises";
-import { basename, dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Contained, Containment, Sandbox, SandboxStatus } from "../../engine/containment.ts";
 import { harmlessGitSettings } from "../git/git-credentials.ts";
+import { isThere, looksLikeGit } from "../git/repository.ts";
 import { ownProgram } from "../processes/executables.ts";
 import { type Background, type BackgroundSpec, startContained } from "./background.ts";
 import { bubblewrapOptions, unchangeable } from "./bubblewrap.ts";
@@ -11,12 +12,12 @@ import { listeningSockets, runFolders } from "./hidden-sockets.ts";
 import { couldNotContain, launcherTries } from "./launcher-words.ts";
 import { holdPlaces } from "./mount-points.ts";
 import { neededOfRun } from "./needed-of-run.ts";
-import { othersHomes } from "./other-homes.ts";
+import { type HomesFolders, othersHomes, systemHomes } from "./other-homes.ts";
 import { createOwnPlaces } from "./own-places.ts";
 import { createSessionSpace, type SessionSpace } from "./session-space.ts";
 import { sessionTemp } from "./session-temp.ts";
 import { probeSandbox } from "./status.ts";
-import { toolEnvironment } from "./tool-environment.ts";
+import { goFlagsFor, toolEnvironment } from "./tool-environment.ts";
 import { planWalls } from "./walls.ts";
 
 type Environment = Readonly<Record<string, string>>;
@@ -48,6 +49,11 @@ function agentFor(shown: readonly string[], environment: Environment): readonly 
   }
 }
 
+/** Folders that git takes for repositories by their files. Such files are ordinary, so they can be created. */
+function bareRepositories(folders: readonly string[]): readonly string[] {
+  return folders.filter((folder) => !isThere(join(folder, ".git")) && looksLikeGit(folder));
+}
+
 /** A mount needs an existing place. A place that cannot be created stays closed, and the command reports it. */
 async function makePlaces({ caches, outputs }: Containment): Promise<void> {
   for (const path of caches) await mkdir(path, { recursive: true }).catch(() => undefined);
@@ -62,7 +68,7 @@ async function makePlaces({ caches, outputs }: Containment): Promise<void> {
 }
 
 /** Contains commands with bubblewrap. */
-export function createHostSandbox(): HostSandbox {
+export function createHostSandbox(homes: HomesFolders = systemHomes): HostSandbox {
   const places = createOwnPlaces();
   const sessions = new Map<string, Session>();
   let status: Promise<SandboxStatus> | undefined;
@@ -110,16 +116,19 @@ export function createHostSandbox(): HostSandbox {
     ]);
     const temp = sessionTemp(sessionId);
     await makePlaces(walls);
-    const others = othersHomes(walls, cwd, environment);
+    const others = othersHomes(walls, cwd, environment, homes);
     const plan = await planWalls({
       ...walls,
       hidden: [...walls.hidden, ...others.hidden, ...runFolders, places.root, ...sockets],
       shown: [
         ...[...walls.shown, ...others.shown, ...agentFor(walls.shown, environment)],
         ...[...neededOfRun(environment.PATH), ...(await harmlessGitSettings(walls.hidden)), temp],
+        // Ours, without what the user's says.
+        ...(environment.RIPGREP_CONFIG_PATH === undefined ? [] : [environment.RIPGREP_CONFIG_PATH]),
       ],
     });
     const held = holdPlaces(plan);
+    const bare = bareRepositories(walls.writable);
     const network = walls.network === "session" && space !== undefined;
     const seesSession = walls.processes === "session" && space !== undefined;
     const processes = seesSession ? "seen" : inBackground && space !== undefined ? "below" : "none";
@@ -139,14 +148,18 @@ export function createHostSandbox(): HostSandbox {
       environment: toolEnvironment(environment, temp, {
         writable: [...walls.writable, ...walls.caches],
         network: walls.network,
+        goFlags: goFlagsFor(plan.missingKept, cwd, environment.GOFLAGS),
       }),
       ownProcesses: seesSession ? false : processes === "below" ? "below" : "here",
       heldFolders: held.folders,
       async finish() {
         const changed = await held.release();
-        return changed.map(
-          (path) => `[${path} appeared or changed while this command ran. Check it before you use it.]`,
-        );
+        return [
+          ...changed.map((path) => `[${path} appeared or changed while this command ran. Check it before you use it.]`),
+          ...bareRepositories(walls.writable)
+            .filter((path) => !bare.includes(path))
+            .map((path) => `[${path} is a git repository by its files since this command ran. Check ${path}/config.]`),
+        ];
       },
     };
   }
