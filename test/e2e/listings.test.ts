@@ -85,10 +85,9 @@ test("doctor checks what is needed and reports it", async () => {
   const run = await bench.tinman(["doctor", "--json"]);
   const { checks } = JSON.parse(run.stdout);
   expect(checks.map(({ name, status }: Record<string, string>) => [name, status])).toEqual(
-    ["node", "home", "configuration", "model", "sessions", "shell", "search", "writes", "git"].map((name) => [
-      name,
-      "ok",
-    ]),
+    ["node", "home", "configuration", "model", "sessions", "shell", "search", "sandbox", "writes", "git"].map(
+      (name) => [name, "ok"],
+    ),
   );
   expect(run.code).toBe(0);
 });
