@@ -317,7 +317,8 @@ export interface Guards {
   way(path: string): Promise<readonly string[]>;
   /**
    * For every repository in or around these canonical paths: its settings and hooks as `closed`; its own folders, and
-   * others whose hooks it runs, as `kept`. With `below`, also for repositories in the folders right below.
+   * others whose hooks it runs, as `kept`. With `below`, also for repositories in folders below, as far as a
+   * few hundred folders reach.
    */
   repositories(paths: readonly string[], options?: { readonly below?: boolean }): Promise<ProtectedPaths>;
 }

@@ -1,5 +1,6 @@
 import { type Dir, lstatSync, opendirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { isBuildFolder } from "../engine/build-folders.ts";
 import type { Guards } from "../engine/ports.ts";
 import { createWalk } from "./files/links-on-the-way.ts";
 import { liesBelow, sortedUnique } from "./files/where-it-leads.ts";
@@ -12,6 +13,7 @@ type Walk = ReturnType<typeof createWalk>;
 const mostEntries = 300;
 const deepest = 2;
 const mostFoldersBelow = 200;
+const deepestBelow = 4;
 
 /** At most `most` entries of a folder. Empty if it is not a readable folder. */
 function entriesOf(folder: string, most: number): readonly { readonly name: string; readonly kind: string }[] {
@@ -148,6 +150,8 @@ async function addFolder(folder: string, found: Found): Promise<void> {
   const has = (name: string): boolean => isThere(join(folder, name));
   const isGit = has("HEAD") && looksLikeGit(folder);
   if (isGit) found.kept.add(folder);
+  // The file of a submodule or working tree, which says where its repository is.
+  if (has(".git")) found.kept.add(join(folder, ".git"));
   for (const repository of [
     has(".git") ? await repositoryIn(folder) : undefined,
     isGit ? await repositoryAt(folder, folder) : undefined,
@@ -173,18 +177,31 @@ function existing(path: string): readonly string[] {
   return folders;
 }
 
+/** The folders right below a folder, and the nearest ones below them, except in build folders. */
+function foldersBelow(folder: string): readonly string[] {
+  const inside = (path: string) =>
+    entriesOf(path, mostFoldersBelow).flatMap(({ name, kind }) =>
+      kind === "folder" ? [{ name, path: join(path, name) }] : [],
+    );
+  let level = inside(folder);
+  const found = level.map(({ path }) => path);
+  let left = mostFoldersBelow;
+  for (let depth = 2; depth <= deepestBelow && left > 0; depth += 1) {
+    const parents = level.filter(({ name }) => name !== ".git" && !isBuildFolder(name)).slice(0, left);
+    left -= parents.length;
+    level = parents.flatMap(({ path }) => inside(path));
+    found.push(...level.map(({ path }) => path));
+  }
+  return found;
+}
+
 /** See the port. */
 export const repositories: Guards["repositories"] = async (paths, { below = false } = {}) => {
   const everywhere = hookFoldersOf((await userSettings()) ?? []);
   const found: Found = { closed: new Set(), kept: new Set(), everywhere, walk: createWalk() };
   const plain = paths.filter((path) => path.startsWith("/") && !path.includes("\0") && !liesBelow(path, "/proc"));
   const folders = new Set(plain.flatMap(existing));
-  if (below) {
-    for (const path of plain) {
-      for (const { name, kind } of entriesOf(path, mostFoldersBelow))
-        if (kind === "folder") folders.add(join(path, name));
-    }
-  }
+  if (below) for (const path of plain.flatMap(foldersBelow)) folders.add(path);
   for (const folder of folders) {
     try {
       await addFolder(folder, found);

@@ -125,6 +125,7 @@ describe("repositories", () => {
     const root = await folder(["wt/src/a", "other/a"]);
     git(root, "init", "-q", "--separate-git-dir=store", "wt");
     const store = { closed: settingsIn("store"), kept: ["store"] };
+    const tree = { ...store, kept: ["store", "wt/.git"] };
     expect({
       inside: await around(root, "store/hooks/pre-commit"),
       itself: await around(root, "store"),
@@ -135,11 +136,18 @@ describe("repositories", () => {
     }).toEqual({
       inside: store,
       itself: store,
-      tree: store,
+      tree,
       beside: { closed: [], kept: [] },
       above: { closed: [], kept: [] },
-      below: store,
+      below: tree,
     });
+  });
+
+  test("are found further down, but not in build folders", async () => {
+    const root = await folder(["a/b/c/d/x", "node_modules/p/x", "s/file"]);
+    for (const path of ["a/b", "a/b/c/d", "node_modules/p"]) git(join(root, path), "init", "-q");
+    const { kept } = await around(root, "", true);
+    expect(kept).toEqual(["a/b/.git", "a/b/c/d/.git"]);
   });
 
   test("have the hooks that links and settings name, existing or not", async () => {
@@ -180,7 +188,7 @@ describe("repositories", () => {
     git(join(root, "main"), "worktree", "add", "-q", "../second");
     git(root, "init", "-q", "--bare", "depot");
     const second = await around(root, "second/a");
-    expect(second.kept).toEqual(["main/.git", "main/.git/worktrees/second"]);
+    expect(second.kept).toEqual(["main/.git", "main/.git/worktrees/second", "second/.git"]);
     expect((await around(root, "linked/a")).kept).toEqual(["linked/.git", "main/.git"]);
     expect((await around(root, "depot/refs/heads/x")).kept).toEqual(["depot"]);
   });

@@ -1,68 +1,12 @@
-import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { parse } from "yaml";
-import { withEvidence } from "../../src/engine/calls/evidence.ts";
-import { createNodeHost } from "../../src/host/node-host.ts";
-import { createPermissionPolicy } from "../../src/permissions/policy.ts";
-import { context } from "./class-of.ts";
+import { cases, createEverydayWorld, type EverydayClass } from "./everyday-world.ts";
 
-type Class = "read" | "low" | "medium" | "high" | "protected" | "catastrophic";
-
-interface Case {
-  readonly class: Class;
-  readonly command: string;
-  readonly reason: string;
-}
-
-const file = readFileSync(new URL("everyday-classes.yaml", import.meta.url), "utf8");
-const { cases } = parse(file) as { readonly cases: readonly Case[] };
-
-const tracked =
-  "README.md package.json Cargo.toml Makefile go.mod pyproject.toml src/main.ts src/util.ts tests/test_app.py docs/guide.md " +
-  "data.json config.yaml scripts/build.sh";
-const untracked =
-  ".env local.db notes.txt node_modules/a/b.js node_modules/.bin/tsc node_modules/.bin/eslint node_modules/.bin/prettier dist/a.js build/x target/y";
-
-const root = realpathSync(mkdtempSync(join(tmpdir(), "tinman-everyday-")));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
-const home = join(root, "dev");
-const cwd = join(home, "project");
-
-function put(names: string): void {
-  for (const name of names.split(" ")) {
-    mkdirSync(dirname(join(cwd, name)), { recursive: true });
-    writeFileSync(join(cwd, name), "{}\n");
-  }
-}
-
-function git(...args: readonly string[]): void {
-  const identity = ["-c", "user.name=n", "-c", "user.email=n@example.com"];
-  execFileSync("git", [...identity, ...args], {
-    cwd,
-    env: { PATH: process.env.PATH, HOME: home, GIT_CONFIG_NOSYSTEM: "1" },
-  });
-}
-
-put(tracked);
-writeFileSync(join(cwd, ".gitignore"), ".env\nlocal.db\nnode_modules/\ndist/\nbuild/\ntarget/\n");
-git("init", "-q", "-b", "main");
-git("add", ".");
-git("commit", "-qm", "all");
-git("branch", "feature/login");
-put(untracked);
-
-const host = createNodeHost({ outputsDir: join(root, "outputs") });
-const policy = createPermissionPolicy(() => "bash");
-const here = { ...context, cwd, home, temp: "/tmp", ownHome: join(home, ".tinman") };
+const world = createEverydayWorld();
+afterAll(() => world.remove());
 
 /** A command's class; `protected` for anything asked about at every level. */
-async function classOf(written: string): Promise<Class> {
-  const command = written.replaceAll("/home/dev", home);
-  const accesses = await withEvidence([{ type: "command", command, background: false }], policy, host, here);
-  const decision = policy.decide(accesses, { ...here, autonomy: "high" });
+async function classOf(command: string): Promise<EverydayClass> {
+  const decision = await world.decisionOn(command, { autonomy: "high" });
   if (decision.verdict === "allow") return decision.class;
   return decision.rule === "catastrophic" ? "catastrophic" : "protected";
 }
@@ -90,12 +34,48 @@ test("has 230 commands with reasons, without duplicates", () => {
 });
 
 test("classes no everyday command too low, and at most 20 too high", async () => {
-  const order: readonly Class[] = ["read", "low", "medium", "high", "protected"];
-  const rank = (one: Class) => order.indexOf(one === "catastrophic" ? "protected" : one);
+  const order: readonly EverydayClass[] = ["read", "low", "medium", "high", "protected"];
+  const rank = (one: EverydayClass) => order.indexOf(one === "catastrophic" ? "protected" : one);
   const judged = [];
   for (const { command, class: wanted } of cases) judged.push({ command, wanted, got: await classOf(command) });
   expect(judged.filter(({ wanted, got }) => rank(got) < rank(wanted))).toEqual([]);
   const more = judged.filter(({ wanted, got }) => rank(got) > rank(wanted)).map(({ command }) => command);
   expect(more).toEqual(Object.keys(stricter));
   expect(more.length).toBeLessThanOrEqual(20);
+});
+
+/** What the sandbox does not help with, by the rule of the decision. */
+const leaving: Readonly<Record<string, number>> = {
+  // Publishes, uses other machines and services, or ends processes.
+  ...{
+    "row git push": 4,
+    "row scp": 1,
+    "row ssh": 1,
+    "row npm publish": 1,
+    "row gh": 1,
+    "row aws": 1,
+    "row docker": 3,
+  },
+  ...{ "row kubectl": 1, "row terraform": 1, "row curl": 1, "row kill": 2, "other-user": 2 },
+  // Runs what it downloads.
+  "unknown-script": 1,
+  // Destroys what git cannot restore.
+  ...{ "row git reset": 1, "row git clean": 2, "unknown-use": 1, delete: 4 },
+};
+
+test("in the sandbox, medium is enough for all but 2 of the commands that neither leave it nor destroy anything", async () => {
+  const sandbox = { isRequired: false, temp: "/tmp/t", hasServers: false, network: "proven", writable: [] } as const;
+  const needHigh = [];
+  for (const { command, class: wanted } of cases) {
+    const { verdict, class: got, rule } = await world.decisionOn(command, { autonomy: "medium", sandbox });
+    const isRefused = /protected|catastrophic/.test(wanted);
+    if (verdict !== "allow" && !isRefused) needHigh.push({ command, wanted, got, rule: rule ?? "" });
+  }
+  const counts: Record<string, number> = {};
+  for (const { rule, wanted } of needHigh) if (wanted === "high") counts[rule] = (counts[rule] ?? 0) + 1;
+  expect(counts).toEqual(leaving);
+  expect(needHigh.filter(({ wanted }) => wanted !== "high").map(({ command }) => command)).toEqual([
+    "aws s3 ls s3://my-bucket/releases/",
+    "terraform plan -no-color | tail -40",
+  ]);
 });

@@ -39,6 +39,12 @@ export class SessionSandbox {
     return containing;
   }
 
+  /** For people, if commands are not contained although they should be. */
+  whyNot({ noSandbox }: Containing, { autonomy }: SessionSettings): string | undefined {
+    if (noSandbox === undefined || autonomy === "high" || this.run.unsafe === true) return undefined;
+    return `Commands run without a sandbox. ${noSandbox} For what to do, run: tinman doctor`;
+  }
+
   async close(): Promise<void> {
     if (this.isUsed) await this.parts.host.sandbox.endSession(this.state.id);
   }

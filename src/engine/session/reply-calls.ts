@@ -66,6 +66,8 @@ export class ReplyCalls {
     const tools = callableTools(offered, calls, state.settings, run);
     const places = await decisionPlaces(parts, state, briefing.isHere);
     const containing = await this.around.sandbox.situation(calls, tools);
+    const text = this.around.sandbox.whyNot(containing, state.settings);
+    if (text !== undefined) await briefing.notice({ type: "notice", level: "warning", text });
     return runCalls(calls, {
       sessionId: state.id,
       cwd: state.cwd,

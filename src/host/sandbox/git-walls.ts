@@ -1,7 +1,7 @@
 import { lstatSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseSettings } from "../git/git-settings.ts";
-import { isThere, leadsTo, type Repository, readSmall, repositoriesAround } from "../git/repository.ts";
+import { isThere, leadsTo, looksLikeGit, type Repository, readSmall, repositoriesAround } from "../git/repository.ts";
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -46,4 +46,9 @@ export function removeNew(absent: readonly string[]): readonly string[] {
   const made = absent.filter(isThere);
   for (const path of made) rmSync(path, { recursive: true, force: true });
   return made;
+}
+
+/** Folders that git takes for repositories by their files. Such files are ordinary, so they can be created. */
+export function bareRepositories(folders: readonly string[]): readonly string[] {
+  return folders.filter((folder) => !isThere(join(folder, ".git")) && looksLikeGit(folder));
 }

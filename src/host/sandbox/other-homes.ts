@@ -4,9 +4,16 @@ import { delimiter, join } from "node:path";
 import type { Containment } from "../../engine/containment.ts";
 import { liesBelow } from "../files/where-it-leads.ts";
 
-/** Folders that hold the homes of users, and homes of root. */
-const homesFolders = ["/home", "/var/home", "/export/home"];
-const rootsHomes = ["/root", "/var/root"];
+export interface HomesFolders {
+  /** Each holds homes of users. */
+  readonly folders: readonly string[];
+  readonly roots: readonly string[];
+}
+
+export const systemHomes: HomesFolders = {
+  folders: ["/home", "/var/home", "/export/home"],
+  roots: ["/root", "/var/root"],
+};
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -52,6 +59,7 @@ export function othersHomes(
   walls: Containment,
   cwd: string,
   environment: Environment,
+  { folders, roots }: HomesFolders,
 ): { readonly hidden: readonly string[]; readonly shown: readonly string[] } {
   const own = ownHomes(environment);
   const used = [cwd, ...walls.writable, ...walls.caches, ...walls.outputs, ...namedFolders(environment)];
@@ -66,12 +74,12 @@ export function othersHomes(
   const open = (home: string) => {
     if (!isOwn(home)) hidden.push(...closedIn(home));
   };
-  for (const home of rootsHomes) {
+  for (const home of roots) {
     if (lstatSync(home, { throwIfNoEntry: false })?.isDirectory() !== true || isOwn(home)) continue;
     if (isUsed(home)) open(home);
     else hidden.push(home);
   }
-  for (const folder of homesFolders) {
+  for (const folder of folders) {
     if (realPath(folder) !== folder || walls.writable.some((path) => liesBelow(folder, path))) continue;
     const homes = foldersIn(folder);
     const opened = homes.filter((home) => isOwn(home) || isUsed(home));

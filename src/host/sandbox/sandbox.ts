@@ -1,6 +1,5 @@
-import { constants, realpathSync } from "node:fs";
-import { mkdir, open, realpath } from "node:fs/promises";
-import { basename, dirname } from "node:path";
+import { realpathSync } from "node:fs";
+import { basename } from "node:path";
 import type { Contained, Containment, Sandbox, SandboxStatus } from "../../engine/containment.ts";
 import { harmlessGitSettings } from "../git/git-credentials.ts";
 import { isThere } from "../git/repository.ts";
@@ -8,18 +7,19 @@ import { ownProgram } from "../processes/executables.ts";
 import { type Background, type BackgroundSpec, startContained } from "./background.ts";
 import { bubblewrapOptions, unchangeable } from "./bubblewrap.ts";
 import type { ContainedStart } from "./contained-start.ts";
-import { ownGitFolders, removeNew, withoutHooks } from "./git-walls.ts";
+import { bareRepositories, ownGitFolders, removeNew, withoutHooks } from "./git-walls.ts";
 import { listeningSockets, runFolders } from "./hidden-sockets.ts";
 import { couldNotContain, launcherTries } from "./launcher-words.ts";
+import { makeFolders, makePlaces } from "./made-places.ts";
 import { holdPlaces } from "./mount-points.ts";
 import { neededOfRun } from "./needed-of-run.ts";
-import { othersHomes } from "./other-homes.ts";
+import { type HomesFolders, othersHomes, systemHomes } from "./other-homes.ts";
 import { createOwnPlaces } from "./own-places.ts";
 import { sandboxExec, seatbeltProfile } from "./seatbelt.ts";
 import { createSessionSpace, type SessionSpace } from "./session-space.ts";
 import { sessionTemp } from "./session-temp.ts";
 import { probeSandbox } from "./status.ts";
-import { toolEnvironment } from "./tool-environment.ts";
+import { goFlagsFor, toolEnvironment } from "./tool-environment.ts";
 import { planWalls } from "./walls.ts";
 
 type Environment = Readonly<Record<string, string>>;
@@ -51,37 +51,11 @@ function agentFor(shown: readonly string[], environment: Environment): readonly 
   }
 }
 
-/** The folders that did not exist, and do now. */
-async function makeFolders(paths: readonly string[]): Promise<readonly string[]> {
-  const made = paths.map(async (path) =>
-    (await realpath(dirname(path)).catch(() => undefined)) === dirname(path)
-      ? mkdir(path).then(
-          () => [path],
-          () => [],
-        )
-      : [],
-  );
-  return (await Promise.all(made)).flat();
-}
-
-/** A mount needs an existing place. A place that cannot be created stays closed, and the command reports it. */
-async function makePlaces({ caches, outputs }: Containment): Promise<void> {
-  for (const path of caches) await mkdir(path, { recursive: true }).catch(() => undefined);
-  for (const path of outputs) {
-    // The folder may have become a link since the decision.
-    if ((await realpath(dirname(path)).catch(() => undefined)) !== dirname(path)) continue;
-    const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW, 0o666).catch(
-      () => undefined,
-    );
-    await file?.close();
-  }
-}
-
 /** Opens the filter of system calls for the launcher. */
 const withFilter = `exec "$@" 7<"$0"`;
 
 /** Contains commands with bubblewrap, or on macOS with sandbox-exec. */
-export function createHostSandbox(): HostSandbox {
+export function createHostSandbox(homes: HomesFolders = systemHomes): HostSandbox {
   const places = createOwnPlaces();
   const sessions = new Map<string, Session>();
   let status: Promise<SandboxStatus> | undefined;
@@ -135,7 +109,7 @@ export function createHostSandbox(): HostSandbox {
       makeFolders(walls.newFolders),
     ]);
     const absent = walls.unwanted.filter((path) => !isThere(path));
-    const others = othersHomes(walls, cwd, environment);
+    const others = othersHomes(walls, cwd, environment, homes);
     const plan = await planWalls({
       ...walls,
       writable: [...walls.writable, ...repositories, ...newFolders],
@@ -143,24 +117,32 @@ export function createHostSandbox(): HostSandbox {
       shown: [
         ...[...walls.shown, ...others.shown, ...agentFor(walls.shown, environment)],
         ...[...neededOfRun(environment.PATH), ...(await harmlessGitSettings(walls.hidden)), temp],
+        // Ours, without what the user's says.
+        ...(environment.RIPGREP_CONFIG_PATH === undefined ? [] : [environment.RIPGREP_CONFIG_PATH]),
       ],
     });
     // A profile needs no place to mount on.
     const held = holdPlaces(isMac ? { ...plan, missing: [] } : plan);
+    const bare = bareRepositories(walls.writable);
     const common = {
       environment: {
         ...toolEnvironment(environment, temp, {
           writable: [...walls.writable, ...walls.caches],
           network: walls.network,
+          goFlags: goFlagsFor(plan.missingKept, cwd, environment.GOFLAGS),
         }),
         ...(walls.runsHooks ? {} : withoutHooks(environment)),
       },
       heldFolders: held.folders,
       async finish() {
         const changed = await held.release();
+        const newRepositories = bareRepositories(walls.writable).filter((path) => !bare.includes(path));
         return [
           ...changed.map((path) => `[${path} appeared or changed while this command ran. Check it before you use it.]`),
           ...removeNew(absent).map((path) => `[${path} was removed: it appeared while this command ran.]`),
+          ...newRepositories.map(
+            (path) => `[${path} is a git repository by its files since this command ran. Check ${path}/config.]`,
+          ),
         ];
       },
     };

@@ -1,6 +1,6 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Containment } from "../../engine/containment.ts";
 import { liesBelow } from "../files/where-it-leads.ts";
 
@@ -32,11 +32,36 @@ const readCaches: readonly (Cache & { readonly with: string })[] = [
   { variable: "GRADLE_RO_DEP_CACHE", usual: ".gradle/caches", with: "GRADLE_USER_HOME" },
 ];
 
+/** The first Go that asks git for the version of a program's code. */
+const goWithVersions = 18;
+
+/**
+ * Go takes the empty folder that keeps a repository away for one, asks git about it, and gives up. `missing`: what must
+ * stay away.
+ */
+export function goFlagsFor(missing: readonly string[], cwd: string, flags = ""): string | undefined {
+  const git = missing.find((path) => basename(path) === ".git" && liesBelow(cwd, dirname(path)));
+  if (git === undefined || flags.includes("-buildvcs")) return undefined;
+  for (let at = cwd; liesBelow(at, dirname(git)); at = dirname(at)) {
+    try {
+      const version = /^go 1\.(\d+)/m.exec(readFileSync(join(at, "go.mod"), "utf8"))?.[1];
+      return Number(version) >= goWithVersions ? `${flags} -buildvcs=false`.trim() : undefined;
+    } catch {
+      // The module starts further up.
+    }
+  }
+  return undefined;
+}
+
+interface Surroundings extends Pick<Containment, "writable" | "network"> {
+  readonly goFlags: string | undefined;
+}
+
 /** Additional variables of contained commands. */
 export function toolEnvironment(
   environment: Environment,
   temp: string,
-  { writable, network }: Pick<Containment, "writable" | "network">,
+  { writable, network, goFlags }: Surroundings,
 ): Environment {
   const home = environment.HOME ?? homedir();
   const canWrite = (path: string) => writable.some((folder) => liesBelow(path, folder));
@@ -52,6 +77,7 @@ export function toolEnvironment(
     TMP: temp,
     TEMP: temp,
     ...Object.fromEntries([...own, ...read]),
+    ...(goFlags === undefined ? {} : { GOFLAGS: goFlags }),
     // Without a way out, npm would ask for a minute before it gives up.
     ...(network === "session" ? { npm_config_fetch_retries: "0" } : {}),
     // The sandbox has one user, so restoring other owners fails, as tar does by default for root.

@@ -93,9 +93,9 @@ async function findRules(walls: Containment, look: ReturnType<typeof createLook>
   await close(walls.barred, "keep", true);
   await close(walls.hidden, "hide");
   for (const named of walls.shown) {
-    // A link is opened if its target was hidden for it, and stays closed if it leads elsewhere by now.
+    // A link is opened if its target was hidden at the decision, and stays closed if it leads elsewhere by now.
     const path = look(named)?.isSymbolicLink() === true ? (realPath(named) ?? named) : named;
-    if (path !== named && rules.get(path) !== "hide") continue;
+    if (path !== named && !walls.hidden.includes(path)) continue;
     if ((rules.get(path) ?? "hide") === "hide" && isReal(path)) rules.set(path, "show");
   }
   return { rules, links };

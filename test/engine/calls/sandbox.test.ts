@@ -108,6 +108,25 @@ describe("a required sandbox that does not work", () => {
     expect(await stored()).toEqual(was);
   });
 
+  test("is reported once where it is not required, if commands would be contained", async () => {
+    const host = () => createMemoryHost({ "/ws/a": "" }, { sandbox });
+    const notices = async (autonomy: "medium" | "high", mode: "auto" | "off") => {
+      const replies = [calls(execute("ls")), calls(execute("npm test")), says("done")];
+      const seen: string[] = [];
+      const observe: KitOptions["observe"] = (event) => void (event.type === "notice" && seen.push(event.text));
+      const session = await createKit(replies, { sandbox: { ...auto, mode }, host: host(), observe }).open({
+        autonomy,
+      });
+      await ask(session, "go");
+      return seen;
+    };
+    expect([await notices("medium", "auto"), await notices("high", "auto"), await notices("medium", "off")]).toEqual([
+      ["Commands run without a sandbox. bubblewrap was not found. For what to do, run: tinman doctor"],
+      [],
+      [],
+    ]);
+  });
+
   test("does not matter to sessions whose tools the client runs", async () => {
     const { engine } = createKit([], withRequired());
     const session = await engine.create({ id: "c", cwd: "/ws", settings: { ...settings, clientRunsTools: true } });

@@ -58,7 +58,7 @@ export async function createWorld(name: string): Promise<World> {
   const workspace = join(folder, "workspace");
   await mkdir(home);
   await mkdir(workspace);
-  const sandbox = createHostSandbox();
+  const sandbox = createHostSandbox({ folders: [join(folder, "homes")], roots: [join(folder, "root")] });
   const sessionId = `test-${crypto.randomUUID()}`;
   const environment = { ...process.env, HOME: home };
   let outputs = 0;
