@@ -7,20 +7,20 @@ import { ownProgram } from "../processes/executables.ts";
 import { type Background, type BackgroundSpec, startContained } from "./background.ts";
 import { bubblewrapOptions, unchangeable } from "./bubblewrap.ts";
 import type { ContainedStart } from "./contained-start.ts";
-import { bareRepositories, ownGitFolders, removeNew, withoutHooks } from "./git-walls.ts";
-import { listeningSockets, runFolders } from "./hidden-sockets.ts";
 import { couldNotContain, launcherTries } from "./launcher-words.ts";
-import { makeFolders, makePlaces } from "./made-places.ts";
-import { holdPlaces } from "./mount-points.ts";
-import { neededOfRun } from "./needed-of-run.ts";
-import { type HomesFolders, othersHomes, systemHomes } from "./other-homes.ts";
 import { createOwnPlaces } from "./own-places.ts";
 import { sandboxExec, seatbeltProfile } from "./seatbelt.ts";
 import { createSessionSpace, type SessionSpace } from "./session-space.ts";
 import { sessionTemp } from "./session-temp.ts";
 import { probeSandbox } from "./status.ts";
 import { goFlagsFor, toolEnvironment } from "./tool-environment.ts";
-import { planWalls } from "./walls.ts";
+import { bareRepositories, ownGitFolders, removeNew, withoutHooks } from "./walls/git-walls.ts";
+import { listeningSockets, runFolders } from "./walls/hidden-sockets.ts";
+import { makeFolders, makePlaces } from "./walls/made-places.ts";
+import { holdPlaces } from "./walls/mount-points.ts";
+import { neededOfRun } from "./walls/needed-of-run.ts";
+import { type HomesFolders, othersHomes, systemHomes } from "./walls/other-homes.ts";
+import { planWalls } from "./walls/walls.ts";
 
 type Environment = Readonly<Record<string, string>>;
 

@@ -1,8 +1,8 @@
 import { lstatSync } from "node:fs";
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
-import type { Containment } from "../../engine/containment.ts";
-import { liesBelow } from "../files/where-it-leads.ts";
+import type { Containment } from "../../../engine/containment.ts";
+import { liesBelow } from "../../files/where-it-leads.ts";
 
 /** Folders where the system's daemons listen: D-Bus, Docker, systemd, Podman. */
 export const runFolders = ["/run", "/var/run"] as const;

@@ -1,8 +1,8 @@
 import { lstatSync, mkdirSync, readdirSync, readlinkSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
-import { errorCode } from "../../text/system-errors.ts";
-import { canonicalPath } from "../files/canonical-path.ts";
-import { statusNow } from "../processes/process-status.ts";
+import { errorCode } from "../../../text/system-errors.ts";
+import { canonicalPath } from "../../files/canonical-path.ts";
+import { statusNow } from "../../processes/process-status.ts";
 import type { Walls } from "./walls.ts";
 
 export interface HeldPlaces {

@@ -1,8 +1,8 @@
 import { lstatSync, realpathSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
-import type { Containment } from "../../engine/containment.ts";
-import { canonicalPath } from "../files/canonical-path.ts";
-import { liesBelow } from "../files/where-it-leads.ts";
+import type { Containment } from "../../../engine/containment.ts";
+import { canonicalPath } from "../../files/canonical-path.ts";
+import { liesBelow } from "../../files/where-it-leads.ts";
 import { mayVanish } from "./mount-points.ts";
 
 /** A command's access to a place and everything below it. */

@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync, realpathSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { delimiter, join } from "node:path";
-import type { Containment } from "../../engine/containment.ts";
-import { liesBelow } from "../files/where-it-leads.ts";
+import type { Containment } from "../../../engine/containment.ts";
+import { liesBelow } from "../../files/where-it-leads.ts";
 
 export interface HomesFolders {
   /** Each holds homes of users. */

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { mkdir, open, realpath } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { Containment } from "../../engine/containment.ts";
+import type { Containment } from "../../../engine/containment.ts";
 
 /** A folder may have become a link since the decision. */
 async function isReal(folder: string): Promise<boolean> {

@@ -1,7 +1,14 @@
 import { lstatSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { parseSettings } from "../git/git-settings.ts";
-import { isThere, leadsTo, looksLikeGit, type Repository, readSmall, repositoriesAround } from "../git/repository.ts";
+import { parseSettings } from "../../git/git-settings.ts";
+import {
+  isThere,
+  leadsTo,
+  looksLikeGit,
+  type Repository,
+  readSmall,
+  repositoriesAround,
+} from "../../git/repository.ts";
 
 type Environment = Readonly<Record<string, string>>;
 

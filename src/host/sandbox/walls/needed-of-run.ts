@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { delimiter } from "node:path";
-import { liesBelow } from "../files/where-it-leads.ts";
+import { liesBelow } from "../../files/where-it-leads.ts";
 import { runFolders } from "./hidden-sockets.ts";
 
 function leadsTo(path: string): string | undefined {
