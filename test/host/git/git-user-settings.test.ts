@@ -25,7 +25,7 @@ beforeAll(async () => {
   for (const name of ["run.sh", ".githooks/post-index-change", "sub/run.sh"])
     await write(join(pattern, name), "#!/bin/sh\ntouch ../mark\ncat\n");
   await write(join(pattern, ".gitattributes"), "* filter=own diff=own\n");
-  const commit = "git init -q; git add .; git -c user.name=N -c user.email=n@example.com commit -qm first";
+  const commit = "git init -q --template=; git add .; git -c user.name=N -c user.email=n@example.com commit -qm first";
   execFileSync("sh", ["-ec", commit], { cwd: pattern });
 });
 afterAll(() => rm(pattern, { recursive: true }));
