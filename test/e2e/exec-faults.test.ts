@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -42,7 +42,11 @@ async function untilRunning(word: string): Promise<void> {
 /** The model is called as soon as its prompt is in the session's log. */
 async function untilLogged(prompt: string): Promise<void> {
   const sessions = join(bench.home, ".tinman", "sessions");
-  const isLogged = async () => (await bench.shell(`grep -rqs ${prompt} ${sessions}`)).code === 0;
+  const isLogged = async (): Promise<boolean> => {
+    const names = await readdir(sessions, { recursive: true }).catch(() => []);
+    const logs = names.filter((name) => name.endsWith(".jsonl")).map((name) => readFile(join(sessions, name), "utf8"));
+    return (await Promise.all(logs)).some((text) => text.includes(prompt));
+  };
   for (let tries = 0; tries < 200 && !(await isLogged()); tries += 1) await sleep(25);
   expect(await isLogged()).toBe(true);
 }
