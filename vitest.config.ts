@@ -18,6 +18,8 @@ export default defineConfig({
     // The SDK runs on our streams here as it does in the bundle.
     server: { deps: { inline: [/@ai-sdk/, /eventsource-parser/] } },
     pool: "forks",
+    // Less CPU time for the collector and the optimiser, which threads of more workers than cores would compete for.
+    execArgv: ["--single-threaded-gc", "--max-semi-space-size=64", "--interrupt-budget=1000000"],
     // A worker keeps the modules that it has loaded: loading them again for each file would be a fifth of all the work.
     isolate: false,
     // Tests wait for processes and for each other: one more than there are cores keeps all of them busy.

@@ -21,7 +21,7 @@ beforeAll(async () => {
   bench = await createBench();
   pattern = join(bench.root, "pattern");
   await mkdir(pattern);
-  const first = "echo one > file; echo same > same; git init -q; git add .; git commit -qm first";
+  const first = "echo one > file; echo same > same; git init -q --template=; git add .; git commit -qm first";
   await shell(`${first}; echo two > file; touch -d 2001-01-01 same`, pattern);
 });
 afterAll(() => bench.remove());

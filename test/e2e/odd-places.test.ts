@@ -21,27 +21,24 @@ describe("homes", () => {
   test.each(["home-link", "home/", "home/.", "./home//", "project/../home"])(
     "HOME as %s protects what is in it",
     async (name) => {
-      const env = { HOME: `${bench.root}/${name}` };
-      for (const reply of [
+      const denied = [
         call("Read", { file_path: join(bench.home, ".ssh", "id") }),
         call("Execute", { command: `cat ${join(bench.home, ".ssh", "id")}` }),
         call("Create", { file_path: join(bench.home, ".tinman", "config.yaml"), content: "model: x" }),
-      ]) {
-        const run = await bench.tinman(
-          ["exec", "--auto", "medium", "-o", "json", "-m", await bench.script([reply]), "go"],
-          { env },
-        );
-        expect(run.stdout).not.toContain("PRIVATE");
-        expect(run.code).toBe(5);
-      }
-      const model = await bench.script([
-        call("Grep", { pattern: "PRIVATE", path: bench.home, output_mode: "content" }),
-        { text: "ok" },
+      ];
+      const search = call("Grep", { pattern: "PRIVATE", path: bench.home, output_mode: "content" });
+      const model = await bench.script([...denied, search, { text: "ok" }]);
+      const run = await bench.tinman(
+        ["exec", "--auto", "medium", "--on-denied", "continue", "-o", "stream-json", "-m", model, "go"],
+        { env: { HOME: `${bench.root}/${name}` } },
+      );
+      expect(run.code).toBe(5);
+      const said = lines(run.stdout);
+      expect(JSON.stringify(said.filter(({ type }) => type !== "tool_call"))).not.toContain("PRIVATE");
+      expect(said.filter(({ type }) => type === "tool_result")).toMatchObject([
+        ...denied.map(() => ({ isError: true, value: expect.stringContaining("a protected place") })),
+        { value: "No matching files found" },
       ]);
-      const search = await bench.tinman(["exec", "--auto", "low", "-o", "stream-json", "-m", model, "go"], { env });
-      expect(lines(search.stdout).find(({ type }) => type === "tool_result")).toMatchObject({
-        value: "No matching files found",
-      });
     },
   );
 

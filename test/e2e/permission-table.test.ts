@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isFullRun } from "../full-run.ts";
 import type { Bench } from "./tinman.ts";
 import { createBench, lines } from "./tinman.ts";
 
@@ -136,25 +135,25 @@ const table: readonly Row[] = [
   execute("low by >", "echo hi > out.txt", "low", "write-redirection", "writes out.txt")({ "work/out.txt": "hi\n" }),
   execute("medium", "chmod +x notes.txt", "medium", "row chmod", "changes the permissions of files")({}),
   execute(
-    "high",
-    "rm notes.txt",
-    "high",
-    "delete",
-    "deletes HERE/notes.txt, which cannot be undone",
-  )({ "work/notes.txt": undefined }),
-  execute(
     "of an unknown program",
-    "own-program made.txt",
+    "own-program other.txt",
     "high",
     "unknown-program",
     'runs "own-program", which is an unknown program',
-  )({ "work/made.txt": "made\n" }),
+  )({ "work/other.txt": "made\n" }),
   create("inside", "work/new.txt", "low", "write-workspace", ""),
   create("outside", "outside/new.txt", "medium", "write-outside", outside),
   create("protected", "work/.git/hooks/pre-commit", "unsafe", "protected-place", isProtected),
   edit("inside", "work/notes.txt", ["default", "low"], ["", "write-workspace"], ""),
   edit("outside", "outside/notes.txt", ["low", "medium"], ["read-outside", "write-outside"], outside),
   edit("protected", "home/.bashrc", ["unsafe", "unsafe"], ["protected-place", "protected-place"], isProtected),
+  execute(
+    "high",
+    "rm notes.txt",
+    "high",
+    "delete",
+    "deletes HERE/notes.txt, which cannot be undone",
+  )({ "work/notes.txt": undefined }),
 ];
 
 let bench: Bench;
@@ -233,22 +232,20 @@ function ended(calls: readonly Call[], level: Level): Ended {
   };
 }
 
-/**
- * Rows where something changes: a call runs from this level on, or would from the next. The long run tries every level.
- */
-function isTried(level: Level, { calls }: Row): boolean {
-  const next = order[order.indexOf(level) + 1];
-  return isFullRun || calls("").some(({ runsFrom }) => runsFrom === level || runsFrom === next);
-}
+const isCommand = ({ name }: Row): boolean => name.startsWith("Execute");
 
-describe.concurrent.each(order)("at %s", (level) => {
-  const rows = table.filter((row) => isTried(level, row));
-  test.each(rows.map((row) => [row.name, row] as const))("%s", async (_, { calls, changes }) => {
+/** All rows of a kind in one run, one call per reply: a row finds what those before it changed. */
+describe.concurrent.each([
+  ["commands", table.filter(isCommand)],
+  ["files", table.filter((row) => !isCommand(row))],
+] as const)("%s", (_, rows) => {
+  test.each(order)("at %s", async (level) => {
     const cell = await newCell(before);
-    const expected = calls(cell);
-    expect(await run(cell, level, expected)).toEqual(ended(expected, level));
-    const runs = expected.every(({ runsFrom }) => order.indexOf(level) >= order.indexOf(runsFrom));
-    const after = Object.entries({ ...before, ...(runs ? changes : {}) }).filter(([, text]) => text !== undefined);
+    const calls = rows.map((row) => row.calls(cell));
+    expect(await run(cell, level, calls.flat())).toEqual(ended(calls.flat(), level));
+    const runs = ({ runsFrom }: Call): boolean => order.indexOf(level) >= order.indexOf(runsFrom);
+    const changes = rows.filter((_, index) => calls[index]?.every(runs)).map((row) => row.changes);
+    const after = Object.entries(Object.assign({}, before, ...changes)).filter(([, text]) => text !== undefined);
     expect(await filesIn(cell)).toEqual(Object.fromEntries(after));
   });
 });

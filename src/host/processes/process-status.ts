@@ -59,7 +59,7 @@ async function childrenOf(pid: number): Promise<readonly number[]> {
 /** A process's ids, from our PID namespace down to its own. */
 async function idsOf(pid: number | undefined): Promise<readonly number[]> {
   const status = await readFile(`/proc/${pid}/status`, "latin1").catch(() => "");
-  return /^NSpid:\s+(.*)$/m.exec(status)?.[1]?.split(/\s+/).map(Number) ?? [];
+  return /^NSpid:\t(.*)$/m.exec(status)?.[1]?.split("\t").map(Number) ?? [];
 }
 
 const mostLaunchers = 8;

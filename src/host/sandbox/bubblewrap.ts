@@ -1,6 +1,6 @@
 import { accessSync, constants, realpathSync } from "node:fs";
 import type { Containment } from "../../engine/containment.ts";
-import type { Mount } from "./walls/walls.ts";
+import type { Mount } from "./walls/wall-plan.ts";
 
 export interface BubblewrapSetup {
   readonly network: Containment["network"];

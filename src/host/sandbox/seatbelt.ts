@@ -1,5 +1,5 @@
 import type { Containment } from "../../engine/containment.ts";
-import type { Mount } from "./walls/walls.ts";
+import type { Mount } from "./walls/wall-plan.ts";
 
 export interface SeatbeltSetup {
   readonly network: Containment["network"];

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -25,7 +25,7 @@ beforeAll(async () => {
   for (const name of ["run.sh", ".githooks/post-index-change", "sub/run.sh"])
     await write(join(pattern, name), "#!/bin/sh\ntouch ../mark\ncat\n");
   await write(join(pattern, ".gitattributes"), "* filter=own diff=own\n");
-  const commit = "git init -q; git add .; git -c user.name=N -c user.email=n@example.com commit -qm first";
+  const commit = "git init -q --template=; git add .; git -c user.name=N -c user.email=n@example.com commit -qm first";
   execFileSync("sh", ["-ec", commit], { cwd: pattern });
 });
 afterAll(() => rm(pattern, { recursive: true }));
@@ -35,7 +35,7 @@ async function place(files: Readonly<Record<string, string>>, variables: Readonl
   const folder = await tempFolder();
   const [home, root, mark] = [join(folder, "home"), join(folder, "project"), join(folder, "mark")];
   await mkdir(home);
-  await cp(pattern, root, { recursive: true });
+  execFileSync("cp", ["-Rp", pattern, root]);
   for (const [name, text] of Object.entries(files)) await write(join(folder, name), text.replace("FOLDER", folder));
   const set: Record<string, string> = { HOME: home, GIT_CONFIG_SYSTEM: "/dev/null", ...variables };
   const others = ["GIT_CONFIG_GLOBAL", "XDG_CONFIG_HOME"];

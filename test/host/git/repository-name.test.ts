@@ -16,7 +16,7 @@ function git(cwd: string, ...args: readonly string[]): void {
 async function repository(name = "folder-name"): Promise<string> {
   const root = join(await tempFolder(), name);
   await mkdir(root);
-  git(root, "init", "-q");
+  git(root, "init", "-q", "--template=");
   return root;
 }
 

@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { appendFile, mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createNodeHost } from "../../../src/host/node-host.ts";
 import { tempFolder } from "../support.ts";
 
@@ -20,9 +21,19 @@ function shell(command: string, cwd: string): void {
   execFileSync("bash", ["-ec", `${identity}; ${command}`], { cwd, stdio: ["ignore", "pipe", "pipe"] });
 }
 
-async function repository(options = ""): Promise<string> {
+const firstCommit = "echo one > file; git add .; git commit -qm first";
+
+let pattern: string;
+beforeAll(async () => {
+  pattern = await mkdtemp(join(tmpdir(), "tinman-pattern-"));
+  shell(`git init -q --template=; mkdir .git/hooks .git/info; touch .git/description; ${firstCommit}`, pattern);
+});
+afterAll(() => rm(pattern, { recursive: true }));
+
+async function repository(options?: string): Promise<string> {
   const folder = await tempFolder();
-  shell(`git init -q ${options}; echo one > file; git add .; git commit -qm first`, folder);
+  if (options) shell(`git init -q ${options}; ${firstCommit}`, folder);
+  else execFileSync("cp", ["-Rp", `${pattern}/.`, folder]);
   return folder;
 }
 

@@ -17,7 +17,7 @@ function git(folder: string, ...args: string[]): string {
 
 async function repository(): Promise<string> {
   const folder = await tempFolder();
-  git(folder, "init", "--quiet", "--initial-branch=trunk");
+  git(folder, "init", "--quiet", "--template=", "--initial-branch=trunk");
   return folder;
 }
 

@@ -98,7 +98,7 @@ test("reports whatever else listens there as a problem", async () => {
   const json = (value: unknown) => (response: ServerResponse) => void response.end(JSON.stringify(value));
   const big = `{"data":[${" ".repeat(64 * 1024)}`;
   const endless = await listen((response) => {
-    const more = (): void => void (response.writable && response.write(big, () => setImmediate(more)));
+    const more = (): void => void (response.destroyed || response.write(big, () => setImmediate(more)));
     more();
   });
   const dripping = await listen((response) => {

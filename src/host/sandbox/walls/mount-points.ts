@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { errorCode } from "../../../text/system-errors.ts";
 import { canonicalPath } from "../../files/canonical-path.ts";
 import { statusNow } from "../../processes/process-status.ts";
-import type { Walls } from "./walls.ts";
+import type { Walls } from "./wall-plan.ts";
 
 export interface HeldPlaces {
   /** Folders to remove when this command ends, parents first. */

@@ -4,26 +4,10 @@ import type { Containment } from "../../../engine/containment.ts";
 import { canonicalPath } from "../../files/canonical-path.ts";
 import { liesBelow } from "../../files/where-it-leads.ts";
 import { mayVanish } from "./mount-points.ts";
+import type { Mount, Walls } from "./wall-plan.ts";
 
 /** A command's access to a place and everything below it. */
 type Rule = "write" | "keep" | "hide" | "show";
-
-/** One mount. Bubblewrap creates them in order: a folder before its content. */
-export interface Mount {
-  readonly path: string;
-  /** `anchor`: a writable folder that holds a protected place. As a mount it cannot be renamed, so the place cannot move. */
-  readonly as: "write" | "anchor" | "read" | "empty folder" | "empty file";
-}
-
-export interface Walls {
-  readonly mounts: readonly Mount[];
-  /** Folders to create first, parents first, because a mount needs a place. */
-  readonly missing: readonly string[];
-  /** The ones among them that must stay empty. */
-  readonly missingKept: readonly string[];
-  /** Kept places that are links, which a mount cannot protect, and where they lead. */
-  readonly links: ReadonlyMap<string, string>;
-}
 
 function depthOrder(left: string, right: string): number {
   const [a, b] = [left.split("/"), right.split("/")];
