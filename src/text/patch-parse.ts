@@ -33,9 +33,13 @@ const sectionMarks = [
 
 /** More would be too many accesses for one decision. */
 const mostPaths = 1000;
+/** In characters, because reading a patch blocks everything else. Models write far less at once. */
+const longestPatch = 1_000_000;
 
 /** Throws an error with a message for the model. Ignores commands wrapped around the patch. */
 export function parsePatch(text: string): readonly PatchSection[] {
+  if (text.length > longestPatch)
+    throw new Error(`It has ${text.length} characters; the limit is ${longestPatch}. Give it in several patches.`);
   const source = openPatch(text);
   const sections: PatchSection[] = [];
   for (let line = source.peek(); line !== undefined; line = source.peek()) {

@@ -32,7 +32,7 @@ const calls = [
 it.each(calls)("%s reads ~/ as the user's home in decisions", async (_, tool, given) => {
   const [short, long] = [createMemoryHost(files), createMemoryHost(files)];
   const [context, other] = [createContext(short), createContext(long)];
-  for (const one of [context, other]) one.seenFiles.set("/home/u/notes/a.txt", markOf("one\n"));
+  for (const one of [context, other]) one.seenFiles.set("/home/u/notes/a.txt", await markOf("one\n"));
   const [input, whole] = [tool.input.parse(given("~/notes")), tool.input.parse(given("/home/u/notes"))];
   expect(await tool.access(input, context)).toEqual(await tool.access(whole, other));
   expect(await tool.preview?.(input, context)).toEqual(

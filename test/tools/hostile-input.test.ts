@@ -11,6 +11,7 @@ import { createPermissionPolicy } from "../../src/permissions/policy.ts";
 import { askUserTool } from "../../src/tools/ask/ask-user.ts";
 import { todoWriteTool } from "../../src/tools/ask/todo-write.ts";
 import { createTool } from "../../src/tools/edit/create.ts";
+import { editTool } from "../../src/tools/edit/edit.ts";
 import { executeTool } from "../../src/tools/execute/execute.ts";
 import { applyPatchTool } from "../../src/tools/patch/apply-patch.ts";
 import { readTool } from "../../src/tools/read/read.ts";
@@ -29,12 +30,20 @@ import { call, createContext } from "./call.ts";
 const longestPauseMs = 3000;
 const policy = createPermissionPolicy(() => "bash");
 
-/** Makes and decides a call, while a timer that represents a health check measures how long it is blocked. */
-async function expectAnswers(tool: ToolBody, input: unknown, host: Host, cwd = "/project"): Promise<ToolOutput> {
+/** Makes, shows and decides a call, after reading the file `seen`, while a timer that represents a health check measures how long it is blocked. */
+async function expectAnswers(
+  tool: ToolBody,
+  input: unknown,
+  host: Host,
+  cwd = "/project",
+  seen?: string,
+): Promise<ToolOutput> {
   return staysAwake(async () => {
     const context = { ...createContext(host), cwd };
+    if (seen !== undefined) await call(readTool, { file_path: seen }, context);
     const accesses = await withEvidence(await tool.access(tool.input.parse(input), context), policy, host, context);
     policy.decide(accesses, { ...decisionContext, cwd });
+    await tool.preview?.(tool.input.parse(input), context);
     return call(tool, input, context);
   });
 }
@@ -164,6 +173,53 @@ describe("files", () => {
       createMemoryHost({ [`/project/${name}`]: content }),
     );
     expect(output.text).not.toBe("");
+  });
+});
+
+describe("changes", () => {
+  const [long, half] = ["a".repeat(much * 2), "a".repeat(much / 10)];
+  const code = "    x = 1;\n".repeat(much / 5);
+  const edits: readonly (readonly [string, string, object])[] = [
+    ["a text that nearly matches everywhere", long, { old_str: `${half}b${half}`, new_str: "c" }],
+    ["a text that overlaps itself", long, { old_str: half, new_str: "c" }],
+    ["lines that nearly match everywhere", code, { old_str: `${code}y = 1;\n${code}`, new_str: "c" }],
+    [
+      "white space that nearly matches",
+      " a".repeat(much / 2),
+      { old_str: ` a  ${"a ".repeat(much / 10)}b`, new_str: "" },
+    ],
+    ["numbered lines", code, { old_str: "1→x\n".repeat(much), new_str: "2→x\n".repeat(much) }],
+    ["one long line", long.repeat(9), { old_str: "a", new_str: "b", change_all: true }],
+    ["all lines", "\n".repeat(much * 20), { old_str: "\n", new_str: "\r\n", change_all: true }],
+    ["letters of several bytes", "ä€😀\n".repeat(much * 2), { old_str: "€", new_str: "ß", change_all: true }],
+  ];
+
+  test.each(edits)("of %s in Edit", async (_, before, change) => {
+    const host = createMemoryHost({ "/project/f": before });
+    expect((await expectAnswers(editTool, { file_path: "f", ...change }, host, "/project", "f")).text).not.toBe("");
+  });
+
+  const hunk = (lines: readonly string[]): string =>
+    ["*** Begin Patch", "*** Update File: f", "@@", ...lines, "*** End Patch"].join("\n");
+  const repeated = Array.from({ length: 100_000 }, () => " a");
+  const patches: readonly (readonly [string, string, string])[] = [
+    ["lines that nearly match everywhere", `${"a\n".repeat(much)}b\n`, hunk([...repeated, "-b", ...repeated])],
+    ["many lines", "a\nb\n".repeat(much / 2 - 1), hunk(["-a", "-b", "-a", "+c"])],
+    ["a long line", `${long.repeat(9)}\n`, hunk([`-${half}`, "+c"])],
+    ["letters of several bytes", "ä€😀\n".repeat(much), hunk(["-ä€😀", "+ß"])],
+  ];
+
+  test.each(patches)("of %s in ApplyPatch", async (_, before, input) => {
+    const host = createMemoryHost({ "/project/f": before });
+    expect((await expectAnswers(applyPatchTool, { input }, host)).text).not.toBe("");
+  });
+
+  test("that are too long for one patch", async () => {
+    const input = hunk(Array.from({ length: much * 3 }, () => "+"));
+    expect(await expectAnswers(applyPatchTool, { input }, createMemoryHost({ "/project/f": "" }))).toEqual({
+      status: "failed",
+      text: "Error: Cannot apply the patch. It has 3000051 characters; the limit is 1000000. Give it in several patches.\nNothing was changed.",
+    });
   });
 });
 

@@ -1,4 +1,5 @@
 import { basename, dirname, join } from "node:path";
+import { decodeText } from "../../async/long-texts.ts";
 import type { FileStat } from "../../engine/files.ts";
 import type { FileChange } from "../../engine/permission.ts";
 import type { ToolScope } from "../../engine/tool.ts";
@@ -7,7 +8,7 @@ import { shownName } from "../../text/shown-name.ts";
 import { canonicalOf } from "../decided-path.ts";
 import { isStopped, messageOf } from "../outcome.ts";
 import type { Breathe } from "../pace.ts";
-import { decodeExactly, readWhole } from "../text-file.ts";
+import { readWhole } from "../text-file.ts";
 import { applyHunks } from "./patch-apply.ts";
 import { createBudget } from "./patch-match.ts";
 
@@ -98,7 +99,7 @@ export async function planPatch(
     bytesTogether += bytes.length;
     if (bytesTogether > mostBytesTogether)
       throw new Error("The files of the patch are larger than 32 MiB together. Give it in several patches.");
-    const text = decodeExactly(bytes);
+    const text = await decodeText(bytes, budget.breathe);
     if (text === undefined || text.includes("\0"))
       throw new Error(`${name} is not UTF-8 text. Use Execute for such a change.`);
     state.disk = { text, version: state.stat.version, mode: state.stat.mode };
