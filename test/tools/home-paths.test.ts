@@ -62,10 +62,20 @@ it("reaches a file whose name begins with ~ from its folder", async () => {
   expect(await contents(host)).toEqual({ x: "", "~$report.docx": "a", "~/b": "b" });
 });
 
-it("Glob rejects a pattern below ~/ and names the option for it", async () => {
-  const context = createContext(createMemoryHost(files));
-  expect(await call(globTool, { patterns: ["*.md", "~/notes/*.txt"] }, context)).toEqual({
+it.each([
+  ["Glob", globTool, { patterns: ["*.md", "~/notes/*.txt"] }, "~/notes/*.txt", "folder"],
+  ["Glob", globTool, { patterns: "*", excludePatterns: ["~/a.txt"] }, "~/a.txt", "folder"],
+  ["Grep", grepTool, { pattern: "x", glob_pattern: "~/*.txt" }, "~/*.txt", "path"],
+  ["Grep", grepTool, { pattern: "x", glob_pattern: "!~/*.txt" }, "!~/*.txt", "path"],
+])("%s rejects a pattern below ~/ and names the option for it: %#", async (name, tool, given, pattern, option) => {
+  expect(await call(tool, given, createContext(createMemoryHost(files)))).toEqual({
     status: "failed",
-    text: 'Error: Glob failed: ~/notes/*.txt begins with "~/". Set "folder" to the home folder.',
+    text: `Error: ${name} failed: ${pattern} begins with "~/". Set "${option}" to the home folder.`,
   });
+});
+
+it("LS leaves out a name below ~/", async () => {
+  const context = createContext(createMemoryHost({ "/home/u/notes/a.txt": "", "/home/u/notes/b.txt": "" }));
+  const given = { directory_path: "~/notes", ignorePatterns: ["~/notes/a.*"] };
+  expect((await call(lsTool, given, context)).text).toMatch(/^\S+ +\d+ \S+ \S+ b\.txt$/);
 });

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { withEvidence } from "../../src/engine/calls/evidence.ts";
 import type { Host } from "../../src/engine/ports.ts";
 import type { ToolBody, ToolOutput } from "../../src/engine/tool.ts";
@@ -80,6 +80,18 @@ describe("paths", () => {
     for (const [tool, input] of inputs) {
       expect(await expectAnswers(tool, input, host, "/nowhere")).toMatchObject({ status: "failed" });
     }
+  });
+});
+
+test("a path of folders that exist", async () => {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "tinman-deep-")));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const path = "a/".repeat(1_500);
+  await mkdir(join(folder, path), { recursive: true });
+  const host = createNodeHost({ outputsDir: "/nowhere" });
+  expect(await expectAnswers(lsTool, { directory_path: path }, host, folder)).toEqual({
+    status: "ok",
+    text: "[The directory is empty.]",
   });
 });
 
@@ -218,7 +230,7 @@ describe("changes", () => {
     const input = hunk(Array.from({ length: much * 3 }, () => "+"));
     expect(await expectAnswers(applyPatchTool, { input }, createMemoryHost({ "/project/f": "" }))).toEqual({
       status: "failed",
-      text: "Error: Cannot apply the patch. It has 3000051 characters; the limit is 1000000. Give it in several patches.\nNothing was changed.",
+      text: "Error: Cannot apply the patch. The patch has more than 200000 lines. Give it in several patches.\nNothing was changed.",
     });
   });
 });

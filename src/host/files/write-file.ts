@@ -154,7 +154,8 @@ async function writeAll(file: FileHandle, bytes: Buffer, from: number, to: numbe
 
 function torn(error: unknown, path: string, kept: KeptText): Error {
   const why = errorMessage(error);
-  return new Error(`${path} was written only in part (${why}). Its complete new text is in ${kept.path}.`);
+  const message = `${path} was written only in part (${why}). Its complete new text is in ${kept.path}.`;
+  return Object.assign(new Error(message), { path });
 }
 
 const writers = new Map<string, Promise<unknown>>();

@@ -3,7 +3,7 @@ import { shownName } from "../../text/shown-name.ts";
 import { decidedPath, decideUse } from "../decided-path.ts";
 import { interrupted, messageOf } from "../outcome.ts";
 import { z } from "../zod.ts";
-import { placesBelow, whyNotSearched } from "./places-below.ts";
+import { placesBelow, whyNotRelative, whyNotSearched } from "./places-below.ts";
 import { searchReport } from "./search-report.ts";
 
 const mostResults = 1000;
@@ -26,9 +26,8 @@ export const globTool = defineTool({
   async run(input, context) {
     const include = listOf(input.patterns);
     if (include.length === 0) return failed("patterns is required: one pattern or more");
-    const homely = include.find((pattern) => pattern.startsWith("~/"));
-    if (homely !== undefined)
-      return failed(`Glob failed: ${homely} begins with "~/". Set "folder" to the home folder.`);
+    const inHome = whyNotRelative([...include, ...listOf(input.excludePatterns ?? [])], "folder");
+    if (inHome !== undefined) return failed(`Glob failed: ${inHome}`);
     const { files, search } = context.host;
     try {
       const folder = await decidedPath(input, input.folder ?? ".", context);
