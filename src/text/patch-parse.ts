@@ -35,7 +35,7 @@ const sectionMarks = [
 /** More would be too many accesses for one decision. */
 const mostPaths = 1000;
 /** Because reading a patch blocks everything else. Models write far less at once. */
-const mostLines = 200_000;
+const mostLines = 300_000;
 
 /** Throws an error with a message for the model. Ignores commands wrapped around the patch. */
 export function parsePatch(text: string): readonly PatchSection[] {

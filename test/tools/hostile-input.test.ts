@@ -230,7 +230,7 @@ describe("changes", () => {
     const input = hunk(Array.from({ length: much * 3 }, () => "+"));
     expect(await expectAnswers(applyPatchTool, { input }, createMemoryHost({ "/project/f": "" }))).toEqual({
       status: "failed",
-      text: "Error: Cannot apply the patch. The patch has more than 200000 lines. Give it in several patches.\nNothing was changed.",
+      text: "Error: Cannot apply the patch. The patch has more than 300000 lines. Give it in several patches.\nNothing was changed.",
     });
   });
 });
