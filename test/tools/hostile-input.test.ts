@@ -135,6 +135,27 @@ describe("patterns", () => {
     expect(below.text).toContain(`./${deepFolder}/aaa`);
   });
 
+  test.each([
+    ["more than 200 patterns", "There are more than 200 patterns. Use fewer.", Array.from({ length: 201 }, () => "x")],
+    [
+      "patterns of more than 20000 characters",
+      "The patterns have more than 20000 characters together. Use fewer.",
+      Array.from({ length: 51 }, () => manyStars.padStart(395, "*a")),
+    ],
+  ])("%s are refused", async (_, why, several) => {
+    const host = createNodeHost({ outputsDir: "/nowhere" });
+    expect([
+      await expectAnswers(globTool, { patterns: several }, host, folder),
+      await expectAnswers(globTool, { patterns: "*", excludePatterns: several }, host, folder),
+      await expectAnswers(lsTool, { ignorePatterns: several }, host, folder),
+    ]).toEqual(
+      ["Glob failed", "Glob failed", "LS tool call failed"].map((failed) => ({
+        status: "failed",
+        text: `Error: ${failed}: ${why}`,
+      })),
+    );
+  });
+
   test("in Grep without ripgrep, which are stopped", async () => {
     const host: Host = { ...createNodeHost({ outputsDir: "/nowhere" }), search: builtIn };
     expect(await expectAnswers(grepTool, { pattern: "(a+)+$", path: "backtracking.txt" }, host, folder)).toEqual({

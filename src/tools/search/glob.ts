@@ -3,7 +3,8 @@ import { shownName } from "../../text/shown-name.ts";
 import { decidedPath, decideUse } from "../decided-path.ts";
 import { interrupted, messageOf } from "../outcome.ts";
 import { z } from "../zod.ts";
-import { placesBelow, whyNotRelative, whyNotSearched } from "./places-below.ts";
+import { whyNotSearchable } from "./pattern-bounds.ts";
+import { placesBelow, whyNotSearched } from "./places-below.ts";
 import { searchReport } from "./search-report.ts";
 
 const mostResults = 1000;
@@ -26,8 +27,8 @@ export const globTool = defineTool({
   async run(input, context) {
     const include = listOf(input.patterns);
     if (include.length === 0) return failed("patterns is required: one pattern or more");
-    const inHome = whyNotRelative([...include, ...listOf(input.excludePatterns ?? [])], "folder");
-    if (inHome !== undefined) return failed(`Glob failed: ${inHome}`);
+    const unusable = whyNotSearchable([...include, ...listOf(input.excludePatterns ?? [])], "folder");
+    if (unusable !== undefined) return failed(`Glob failed: ${unusable}`);
     const { files, search } = context.host;
     try {
       const folder = await decidedPath(input, input.folder ?? ".", context);

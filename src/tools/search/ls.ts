@@ -9,6 +9,7 @@ import { expandHome } from "../../text/user-words.ts";
 import { decidedPath, decideUse } from "../decided-path.ts";
 import { interrupted, messageOf } from "../outcome.ts";
 import { z } from "../zod.ts";
+import { whyTooMany } from "./pattern-bounds.ts";
 
 const mostEntries = 1000;
 const spaceForNotes = 500;
@@ -24,6 +25,8 @@ export const lsTool = defineTool({
   },
 
   async run(input, context) {
+    const tooMany = whyTooMany(input.ignorePatterns ?? []);
+    if (tooMany !== undefined) return failed(`LS tool call failed: ${tooMany}`);
     const { files } = context.host;
     try {
       const path = await decidedPath(input, input.directory_path ?? ".", context);

@@ -1,5 +1,3 @@
-import { shownWritten } from "../../text/shown-name.ts";
-
 /** Names inside a `.git` folder, at any depth: submodules have them too. */
 const namesOfGit = ["config", "config.worktree", "hooks"] as const;
 
@@ -25,11 +23,4 @@ export function placesBelow(folder: string, places: readonly string[]): readonly
     .filter((place) => place.startsWith(base))
     .map((place) => `/${place.slice(base.length).replace(/[?[\]{}!\\]|\*(?!\/)/g, "\\$&")}`);
   return [...below, ".tinman", ...(/\/\.git\//i.test(base) ? namesOfGit : [])];
-}
-
-/** Why a search cannot use one of these patterns: they match paths below the folder that `parameter` names. */
-export function whyNotRelative(patterns: readonly string[], parameter: string): string | undefined {
-  const inHome = patterns.find((pattern) => /^!?~\//.test(pattern));
-  if (inHome === undefined) return undefined;
-  return `${shownWritten(inHome)} begins with "~/". Set "${parameter}" to the home folder.`;
 }
