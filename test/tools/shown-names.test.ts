@@ -70,6 +70,16 @@ test("a name with backslashes is literal if no file is shown like that", async (
   expect((await call(readTool, { file_path: "a\\x0ab" }, context)).text).toBe("letters");
 });
 
+test("a system error keeps a name's bytes", async () => {
+  const { cwd, context, bytes } = await workspace();
+  await mkdir(bytes("d\xe9"));
+  const long = "a".repeat(300);
+  expect(await call(readTool, { file_path: `d\\xe9/${long}` }, context)).toEqual({
+    status: "failed",
+    text: `Error: Error reading file: ENAMETOOLONG: name too long, lstat '${cwd}/d\\xe9/${long}'`,
+  });
+});
+
 test("messages keep a name on one line", async () => {
   const context = createContext(createMemoryHost({ "/project/d\n/f": "x", "/project/u\u2028u": "\u0000" }));
   const patch = (...lines: readonly string[]) => ({ input: ["*** Begin Patch", ...lines, "*** End Patch"].join("\n") });
