@@ -188,7 +188,9 @@ export class Engine {
       for (const event of [first, ...session.notices()]) this.parts.observe?.(event);
       return session;
     } catch (error) {
-      await log.release();
+      await log.release().catch(() => undefined);
+      // A copy of half a conversation must not look like a session.
+      await this.parts.store.remove(sessionId).catch(() => undefined);
       throw error;
     }
   }

@@ -1,14 +1,13 @@
 import { type Dir, lstatSync, opendirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { createPace, type Pace } from "../async/pace.ts";
 import { isBuildFolder } from "../engine/build-folders.ts";
 import type { Guards } from "../engine/ports.ts";
-import { createWalk } from "./files/links-on-the-way.ts";
+import { createWalk, type Walk } from "./files/links-on-the-way.ts";
 import { liesBelow, sortedUnique } from "./files/where-it-leads.ts";
 import { namedHookFolders } from "./git/git-config.ts";
 import { expandHome, hookFoldersOf, userSettings } from "./git/git-user-settings.ts";
 import { isThere, looksLikeGit, type Repository, readSmall, repositoryAt, repositoryIn } from "./git/repository.ts";
-
-type Walk = ReturnType<typeof createWalk>;
 
 const mostEntries = 300;
 const deepest = 2;
@@ -61,33 +60,40 @@ function isMeant(target: string, place: string): boolean {
   return !liesBelow(target, "/dev") && !liesBelow(target, "/proc") && !liesBelow(place, target);
 }
 
+interface Reached {
+  readonly ends: readonly string[];
+  readonly turns: readonly string[];
+}
+
 /** A place's targets, and the links on the way, which could be redirected. */
-function reachedFrom(
-  place: string,
-  inside: boolean,
-  walk: Walk,
-): { readonly ends: readonly string[]; readonly turns: readonly string[] } {
+async function reachedFrom(place: string, inside: boolean, walk: Walk): Promise<Reached> {
   const ends: string[] = [];
   const turns: string[] = [];
-  const follow = (path: string, within: string): ReturnType<Walk> => {
-    const way = walk(path);
+  const follow = async (path: string, within: string): ReturnType<Walk> => {
+    const way = await walk(path);
     const { end, links } = way;
     if (isMeant(end, within) && !liesBelow(end, within)) ends.push(end);
     // Links in the root belong to the system.
     turns.push(...links.filter((link) => dirname(link) !== "/" && !liesBelow(link, within)));
     return way;
   };
-  const { end, isThere } = follow(place, place);
-  if (inside && isThere && (end === place || isMeant(end, place))) for (const link of linksIn(end)) follow(link, end);
+  const { end, isThere } = await follow(place, place);
+  if (inside && isThere && (end === place || isMeant(end, place)))
+    for (const link of linksIn(end)) await follow(link, end);
   return { ends, turns };
 }
 
 /** See the port. */
 export const leadTo: Guards["leadTo"] = async (places) => {
   const walk = createWalk();
-  const closed = places.closed.map((place) => reachedFrom(place, true, walk));
-  const kept = places.kept.map((place) => reachedFrom(place, true, walk));
-  const programs = places.programs.map((place) => reachedFrom(place, false, walk));
+  const all = async (each: readonly string[], inside: boolean): Promise<readonly Reached[]> => {
+    const reached: Reached[] = [];
+    for (const place of each) reached.push(await reachedFrom(place, inside, walk));
+    return reached;
+  };
+  const closed = await all(places.closed, true);
+  const kept = await all(places.kept, true);
+  const programs = await all(places.programs, false);
   return {
     closed: sortedUnique(closed.flatMap(({ ends }) => ends)),
     kept: sortedUnique(kept.flatMap(({ ends }) => ends)),
@@ -98,7 +104,7 @@ export const leadTo: Guards["leadTo"] = async (places) => {
 
 /** See the port. */
 export const way: Guards["way"] = async (path) => {
-  const { links, end } = createWalk()(path);
+  const { links, end } = await createWalk()(path);
   return [...links, end];
 };
 
@@ -116,9 +122,9 @@ async function settingsIn(paths: readonly string[]): Promise<string> {
 }
 
 /** The path of a named hook folder. If it does not exist, its first missing parent. */
-function hookFolder(path: string, base: string, walk: Walk): string {
+async function hookFolder(path: string, base: string, walk: Walk): Promise<string> {
   const expanded = expandHome(path);
-  let { end } = walk(expanded.startsWith("/") ? expanded : `${base}/${expanded}`);
+  let { end } = await walk(expanded.startsWith("/") ? expanded : `${base}/${expanded}`);
   // Husky keeps the hooks beside the folder that it configures.
   if (end.endsWith("/_")) end = dirname(end);
   while (!isThere(end) && !isThere(dirname(end))) end = dirname(end);
@@ -126,12 +132,12 @@ function hookFolder(path: string, base: string, walk: Walk): string {
 }
 
 async function addRepository({ root, folder, common }: Repository, found: Found): Promise<void> {
-  const own = [...new Set([folder, common].flatMap((path) => [path, found.walk(path).end]))];
+  const own = new Set([folder, (await found.walk(folder)).end, common, (await found.walk(common)).end]);
   for (const path of own) {
     found.kept.add(path);
     for (const name of ["hooks", "config", "config.worktree"]) {
       const place = join(path, name);
-      const { end } = found.walk(place);
+      const { end } = await found.walk(place);
       found.closed.add(place);
       if (isMeant(end, place)) found.closed.add(end);
     }
@@ -139,7 +145,7 @@ async function addRepository({ root, folder, common }: Repository, found: Found)
   const settings = await settingsIn([join(common, "config"), join(folder, "config.worktree")]);
   for (const name of [...namedHookFolders(settings), ...found.everywhere]) {
     for (const base of new Set([root, folder])) {
-      const hooks = hookFolder(name, base, found.walk);
+      const hooks = await hookFolder(name, base, found.walk);
       if (isMeant(hooks, root)) found.kept.add(hooks);
     }
   }
@@ -161,15 +167,16 @@ async function addFolder(folder: string, found: Found): Promise<void> {
   const own = join(folder, ".tinman");
   if (!has(".tinman")) return;
   for (const place of [own, join(own, "config.yaml")]) {
-    for (const end of reachedFrom(place, false, found.walk).ends) found.closed.add(end);
+    for (const end of (await reachedFrom(place, false, found.walk)).ends) found.closed.add(end);
   }
 }
 
 /** The existing part of a canonical path: each folder from the root down. */
-function existing(path: string): readonly string[] {
+async function existing(path: string, pace: Pace): Promise<readonly string[]> {
   const folders = ["/"];
   for (let end = path.indexOf("/", 1); path !== "/"; end = path.indexOf("/", end + 1)) {
     const folder = end < 0 ? path : path.slice(0, end);
+    await pace.rest();
     if (!isThere(folder)) break;
     folders.push(folder);
     if (end < 0) break;
@@ -198,11 +205,14 @@ function foldersBelow(folder: string): readonly string[] {
 /** See the port. */
 export const repositories: Guards["repositories"] = async (paths, { below = false } = {}) => {
   const everywhere = hookFoldersOf((await userSettings()) ?? []);
-  const found: Found = { closed: new Set(), kept: new Set(), everywhere, walk: createWalk() };
+  const pace = createPace();
+  const found: Found = { closed: new Set(), kept: new Set(), everywhere, walk: createWalk(pace) };
   const plain = paths.filter((path) => path.startsWith("/") && !path.includes("\0") && !liesBelow(path, "/proc"));
-  const folders = new Set(plain.flatMap(existing));
-  if (below) for (const path of plain.flatMap(foldersBelow)) folders.add(path);
+  const folders = new Set<string>();
+  for (const path of plain) for (const folder of await existing(path, pace)) folders.add(folder);
+  if (below) for (const path of plain) for (const folder of foldersBelow(path)) folders.add(folder);
   for (const folder of folders) {
+    await pace.rest();
     try {
       await addFolder(folder, found);
     } catch {

@@ -10,6 +10,7 @@ import type {
 } from "../engine/permission.ts";
 import { lookupKey } from "../engine/permission.ts";
 import type { Autonomy } from "../engine/settings.ts";
+import { shownWritten } from "../text/shown-name.ts";
 import { raised, runsAt, worse } from "./autonomy.ts";
 import { namedPlaces } from "./places/named-places.ts";
 import { isExpendable, isSystemPlace, scopeOf } from "./places/path-scope.ts";
@@ -79,7 +80,8 @@ function decide(accesses: readonly Access[], context: DecisionContext, known: Co
     extractedCommands: judged.extractedCommands,
     ...containing(judged, context),
   } as const;
-  const what = `${context.tool} ${judged.does}`;
+  // A path with a line end must not look like another sentence.
+  const what = `${context.tool} ${shownWritten(judged.does)}`;
   const forbidden = forbiddenCommand(accesses, context, known);
   if (forbidden !== undefined) return { ...facts, ...forbidden };
   if (context.mode === "spec" && (judged.class !== "read" || judged.protected)) {

@@ -1,3 +1,4 @@
+import { shownWritten } from "./shown-name.ts";
 import { textStart } from "./text-cut.ts";
 /** A parsed patch, not yet compared with files. */
 export type PatchSection =
@@ -33,9 +34,13 @@ const sectionMarks = [
 
 /** More would be too many accesses for one decision. */
 const mostPaths = 1000;
+/** Because reading a patch blocks everything else. Models write far less at once. */
+const mostLines = 300_000;
 
 /** Throws an error with a message for the model. Ignores commands wrapped around the patch. */
 export function parsePatch(text: string): readonly PatchSection[] {
+  if (hasMoreLines(text, mostLines))
+    throw new Error(`The patch has more than ${mostLines} lines. Give it in several patches.`);
   const source = openPatch(text);
   const sections: PatchSection[] = [];
   for (let line = source.peek(); line !== undefined; line = source.peek()) {
@@ -56,6 +61,15 @@ export function pathsOf(sections: readonly PatchSection[]): readonly string[] {
     if (section.change === "update" && section.movedTo !== undefined) paths.add(section.movedTo);
   }
   return [...paths];
+}
+
+function hasMoreLines(text: string, most: number): boolean {
+  let feed = -1;
+  for (let lines = 0; lines < most; lines += 1) {
+    feed = text.indexOf("\n", feed + 1);
+    if (feed === -1) return false;
+  }
+  return true;
 }
 
 /** The lines between the marks. */
@@ -126,7 +140,7 @@ function parseSection(source: Source, line: string): PatchSection {
       const movedTo = source.peek()?.startsWith(moveMark) ? pathBehind(source, moveMark) : undefined;
       const hunks = parseHunks(source);
       if (hunks.length === 0 && movedTo === undefined)
-        throw new Error(`The patch has no changes for ${path}. They must follow "*** Update File".`);
+        throw new Error(`The patch has no changes for ${shownWritten(path)}. They must follow "*** Update File".`);
       return { change: "update", path, hunks, ...(movedTo === undefined ? {} : { movedTo }) };
     }
   }

@@ -31,6 +31,11 @@ export function shownName(name: string): string {
   );
 }
 
+/** A path as the model wrote it, on one line. Its escapes stay as they are, so that it means the same in the next call. */
+export function shownWritten(path: string): string {
+  return path.replace(unshowable, (character) => (character === "\\" ? character : shownName(character)));
+}
+
 /** The name that is shown this way; `undefined` if none is. */
 export function meantName(shown: string): string | undefined {
   if (!/\\x[0-9a-f]{2}/i.test(shown)) return undefined;

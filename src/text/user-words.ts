@@ -1,3 +1,5 @@
+import { shownWritten } from "./shown-name.ts";
+
 /* Values that people write in options and files. */
 
 const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
@@ -23,6 +25,7 @@ export function durationMs(value: unknown): number | undefined {
 export function expandHome(path: string, home: string): string {
   if (path === "~" || path.startsWith("~/")) return `${home}${path.slice(1)}`;
   if (!path.startsWith("~")) return path;
-  const remedy = `Give the whole path, or "./${path}" for a file of that name.`;
-  throw new Error(`${path} begins with "~". Only "~/", your home, is supported. ${remedy}`);
+  const shown = shownWritten(path);
+  const remedy = `Give the whole path, or "./${shown}" for a file of that name.`;
+  throw new Error(`${shown} begins with "~". Only "~/", your home, is supported. ${remedy}`);
 }

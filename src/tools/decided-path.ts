@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from "node:path";
 import type { Access } from "../engine/permission.ts";
 import type { ToolScope } from "../engine/tool.ts";
-import { meantName, shownName } from "../text/shown-name.ts";
+import { meantName, shownName, shownWritten } from "../text/shown-name.ts";
 import { expandHome } from "../text/user-words.ts";
 import { halfCharacter } from "./outcome.ts";
 
@@ -65,8 +65,8 @@ export async function decidedPath(input: object, path: string, scope: ToolScope)
   if (paths === undefined) return canonical;
   const before = paths.get(path);
   if (before === canonical) return canonical;
-  if (before === undefined) throw new Error(`${path} was not decided on. Nothing was done.`);
+  if (before === undefined) throw new Error(`${shownWritten(path)} was not decided on. Nothing was done.`);
   throw new Error(
-    `${path} was decided on as ${shownName(before)}, but now leads to ${shownName(canonical)}. Nothing was done.`,
+    `${shownWritten(path)} was decided on as ${shownName(before)}, but now leads to ${shownName(canonical)}. Nothing was done.`,
   );
 }

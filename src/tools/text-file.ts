@@ -1,4 +1,6 @@
+import { decodeText } from "../async/long-texts.ts";
 import type { Files } from "../engine/files.ts";
+import { createPace } from "./pace.ts";
 
 /** Limit for a file shown to an approver. */
 export const previewLimit = 1024 * 1024;
@@ -16,22 +18,10 @@ export async function readWhole(files: Files, path: string, maxBytes: number): P
   }
 }
 
-/**
- * The text of UTF-8 bytes including a byte order mark, so that writing it back gives the same bytes; `undefined` if not
- * UTF-8.
- */
-export function decodeExactly(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
-}
-
 /** The file's text for an approver: `undefined` if it is missing, too large, or not text. */
 export async function previewText(files: Files, path: string): Promise<string | undefined> {
   const stat = await files.stat(path);
   if (stat?.kind !== "file" || stat.size > previewLimit) return undefined;
   const bytes = await readWhole(files, path, previewLimit);
-  return bytes && decodeExactly(bytes);
+  return bytes && decodeText(bytes, createPace());
 }

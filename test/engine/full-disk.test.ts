@@ -154,4 +154,19 @@ describe("a disk that is full", () => {
     await session.close();
     expect([endsIn(before), endsIn(await logged(kit, session.id))]).toEqual([[], [["failed", "m1"]]]);
   });
+
+  test("leaves no part of a fork", async () => {
+    const { store, full } = fullStore();
+    const kit = createKit([says("Well.")], { store });
+    const session = await kit.open();
+    await ask(session, "one");
+    full("message.ended");
+    await expect(kit.engine.fork(session.id)).rejects.toMatchObject({ code: "storage_failed" });
+    full(false);
+    expect((await kit.engine.list()).map(({ id }) => id)).toEqual([session.id]);
+    const { session: fork } = await kit.engine.fork(session.id);
+    expect((await kit.engine.list()).map(({ id }) => id).sort()).toEqual([fork.id, session.id].sort());
+    await fork.close();
+    await session.close();
+  });
 });

@@ -7,7 +7,7 @@ import { createBench, lines } from "../e2e/tinman.ts";
 import { noticesIn, openWire } from "../fakes/rpc/wire.ts";
 import { isFullRun } from "../full-run.ts";
 import { startedBy } from "./disk.ts";
-import { drawsFor, figures, forEach, ownHome, preloaded, seed } from "./form.ts";
+import { drawsFor, figures, forEach, hangMs, ownHome, preloaded, seed } from "./form.ts";
 import { keptOf, nothingWrong, toldOver, verdictOf } from "./told.ts";
 
 const rounds = isFullRun ? 24 : 2;
@@ -39,7 +39,7 @@ const script = [
 ];
 
 describe("a clock that jumps back and ahead", () => {
-  test("shortens no time limit and changes no duration", { timeout: 120_000 }, async () => {
+  test("shortens no time limit and changes no duration", { timeout: hangMs }, async () => {
     await forEach(rounds, async (nth) => {
       const where = `round ${nth} of seed ${seed}`;
       const model = await bench.script(script);
@@ -69,7 +69,7 @@ describe("a clock that jumps back and ahead", () => {
   });
 
   test("keeps a conversation in order, and a killed session can continue", {
-    timeout: 120_000,
+    timeout: hangMs,
   }, async () => {
     await forEach(rounds, async (nth) => {
       const where = `round ${nth} of seed ${seed}`;

@@ -13,7 +13,7 @@ import { ask, createKit, says } from "../fakes/kit.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
 import { noticesIn, openWire } from "../fakes/rpc/wire.ts";
 import { isFullRun } from "../full-run.ts";
-import { drawsFor, figures, forEach, ownHome, seed } from "./form.ts";
+import { drawsFor, figures, forEach, hangMs, ownHome, seed } from "./form.ts";
 
 let bench: Bench;
 let model: string;
@@ -79,7 +79,7 @@ const numbers = (text: string): unknown[] =>
   });
 
 test("a log cut at any byte keeps every complete record, and continues after them", {
-  timeout: 240_000,
+  timeout: hangMs,
 }, async () => {
   const home = join(bench.root, "cuts");
   const cuts = isFullRun
@@ -128,7 +128,7 @@ test("a log cut at any byte keeps every complete record, and continues after the
   expect(findings).toEqual([]);
 });
 
-test("the built program shows, continues and loads a truncated log", { timeout: 240_000 }, async () => {
+test("the built program shows, continues and loads a truncated log", { timeout: hangMs }, async () => {
   const home = ownHome(bench);
   const random = drawsFor(0);
   const [first = 0, second = 0, third = 0] = starts.slice(-3);

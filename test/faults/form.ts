@@ -5,6 +5,9 @@ import type { Random } from "../fakes/seeded-random.ts";
 import { randomFrom } from "../fakes/seeded-random.ts";
 import { givenSeed, isFullRun } from "../full-run.ts";
 
+/** Longer than any test takes, even on a busy machine, so that only a hang fails. */
+export const hangMs = 1_800_000;
+
 /** Named by every failure. */
 export const seed = givenSeed ?? Math.floor(Math.random() * 1e9);
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Bench } from "../e2e/tinman.ts";
 import { createBench, lines } from "../e2e/tinman.ts";
 import { isFullRun } from "../full-run.ts";
-import { drawsFor, figures, forEach, ownHome, seed } from "./form.ts";
+import { drawsFor, figures, forEach, hangMs, ownHome, seed } from "./form.ts";
 import type { Extent, Moment, Outcome } from "./kills.ts";
 import { addKill, drawMoment, killAt, newTally } from "./kills.ts";
 import type { Told } from "./told.ts";
@@ -92,7 +92,7 @@ async function killAndContinue(moment: Moment, marks: string): Promise<Outcome> 
 }
 
 test(`exec, killed with -9 at ${kills} moments: loses nothing it reported, does nothing twice, leaves nothing behind`, {
-  timeout: 600_000,
+  timeout: hangMs,
 }, async () => {
   const tally = newTally();
   await forEach(kills, (nth) => {

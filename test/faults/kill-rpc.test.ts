@@ -5,7 +5,7 @@ import { createBench } from "../e2e/tinman.ts";
 import type { Received, Wire } from "../fakes/rpc/wire.ts";
 import { noticesIn, openWire } from "../fakes/rpc/wire.ts";
 import { isFullRun } from "../full-run.ts";
-import { drawsFor, figures, forEach, ownHome, seed } from "./form.ts";
+import { drawsFor, figures, forEach, hangMs, ownHome, seed } from "./form.ts";
 import type { Extent, Killing, Moment, Outcome } from "./kills.ts";
 import { addKill, drawMoment, killAt, newTally } from "./kills.ts";
 import { keptOf, nothingWrong, toldOver, verdictOf } from "./told.ts";
@@ -172,7 +172,7 @@ async function killAndLoad(moment: Moment, marks: string, goesOn: boolean): Prom
 }
 
 test(`stream-jsonrpc, killed with -9 at ${kills} moments: loses nothing it reported, does nothing twice, leaves nothing behind`, {
-  timeout: 600_000,
+  timeout: hangMs,
 }, async () => {
   const tally = newTally();
   await forEach(kills, (nth) => {

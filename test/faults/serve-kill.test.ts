@@ -8,7 +8,7 @@ import { Follower } from "../fakes/ws/follower.ts";
 import { type Logged, loggedOf } from "../fakes/ws/log-oracle.ts";
 import { leaksIn, type Program, type SocketClient, startProgram } from "../fakes/ws/program.ts";
 import { isFullRun } from "../full-run.ts";
-import { drawsFor, figures, forEach, seed } from "./form.ts";
+import { drawsFor, figures, forEach, hangMs, seed } from "./form.ts";
 
 const workers = 4;
 const kills = isFullRun ? 200 : 10;
@@ -177,7 +177,7 @@ async function findings(program: Program, victim: Victim, home: string, random: 
 }
 
 test(`tinman serve, killed with -9 at ${kills} moments: every acknowledged message is there, every event once`, {
-  timeout: 900_000,
+  timeout: hangMs,
 }, async () => {
   await bench.script(script);
   const found: string[] = [];

@@ -8,7 +8,7 @@ import { logFile } from "../fakes/ws/log-oracle.ts";
 import { type Program, type SocketClient, startProgram, userOf } from "../fakes/ws/program.ts";
 import { isFullRun } from "../full-run.ts";
 import { createDisk, type Disk, whyNoDisk } from "./disk.ts";
-import { drawsFor, figures, seed } from "./form.ts";
+import { drawsFor, figures, hangMs, seed } from "./form.ts";
 
 const rounds = isFullRun ? 40 : 3;
 const faults = ["none", "full disk", "lost log"] as const;
@@ -38,7 +38,7 @@ describeDisk("revoking a user", () => {
   });
 
   test(`ends the user's work ${rounds} times, while disks fail and logs are lost, and leaves other users' work alone`, {
-    timeout: 300_000,
+    timeout: hangMs,
   }, async () => {
     const drawn: Record<string, number> = {};
     for (let nth = 0; nth < rounds; nth += 1) {

@@ -8,7 +8,7 @@ import type { Received, Wire } from "../fakes/rpc/wire.ts";
 import { noticesIn, openWire } from "../fakes/rpc/wire.ts";
 import { isFullRun } from "../full-run.ts";
 import { startedBy } from "./disk.ts";
-import { drawsFor, figures, forEach, ownHome, preloaded, seed } from "./form.ts";
+import { drawsFor, figures, forEach, hangMs, ownHome, preloaded, seed } from "./form.ts";
 import { keptOf, nothingWrong, toldOver, verdictOf } from "./told.ts";
 
 const rounds = isFullRun ? 12 : 1;
@@ -55,7 +55,7 @@ function wordsOf(message: Received, sent: Wire["sent"]): readonly string[] {
 }
 
 describe("a slow disk", () => {
-  test("is awaited before anything is reported", { timeout: 240_000 }, async () => {
+  test("is awaited before anything is reported", { timeout: hangMs }, async () => {
     let checked = 0;
     await forEach(rounds, async (nth) => {
       const where = `round ${nth} of seed ${seed}`;
@@ -101,7 +101,7 @@ describe("a slow disk", () => {
     expect(checked).toBeGreaterThanOrEqual(rounds * 10);
   });
 
-  test("delays neither the response to an interrupt nor the exit", { timeout: 240_000 }, async () => {
+  test("delays neither the response to an interrupt nor the exit", { timeout: hangMs }, async () => {
     await forEach(rounds, async (nth) => {
       const where = `round ${nth} of seed ${seed}`;
       const modelId = await bench.script([
@@ -126,7 +126,7 @@ describe("a slow disk", () => {
     });
   });
 
-  test("does not change the order of a run", { timeout: 120_000 }, async () => {
+  test("does not change the order of a run", { timeout: hangMs }, async () => {
     const model = await bench.script([{ text: "One.", ...execute("echo ran") }, { text: "Two." }]);
     const run = await slow(500).tinman(["exec", "-o", "stream-json", "--auto", "high", "-m", model, "go"]);
     const [first, ...rest] = lines(run.stdout);

@@ -6,7 +6,7 @@ import { line, talk, wellEnded } from "../e2e/rpc/raw-client.ts";
 import type { Bench, Finished } from "../e2e/tinman.ts";
 import { createBench } from "../e2e/tinman.ts";
 import { isFullRun } from "../full-run.ts";
-import { figures, forEach, ownHome } from "./form.ts";
+import { figures, forEach, hangMs, ownHome } from "./form.ts";
 
 const starts = isFullRun ? 1_000 : 12;
 const firstStarts = isFullRun ? 10 : 1;
@@ -38,7 +38,7 @@ function leftovers(home: string): readonly string[] {
   return names.filter((name) => name.startsWith("locks/") || /cache\/.*\.\d+(-\w+)?$/.test(name));
 }
 
-test(`${starts} starts in one home, four at a time, without a failure`, { timeout: 600_000 }, async () => {
+test(`${starts} starts in one home, four at a time, without a failure`, { timeout: hangMs }, async () => {
   const failures: string[] = [];
   await bench.shell("printf 'models:\\n  aliases:\\n    calm: offline\\n' > ~/.tinman/config.yaml");
   await forEach(starts, async (nth) => {
@@ -52,7 +52,7 @@ test(`${starts} starts in one home, four at a time, without a failure`, { timeou
   expect(sessions).toHaveLength(starts);
 });
 
-test("several simultaneous first starts in a missing home", { timeout: 240_000 }, async () => {
+test("several simultaneous first starts in a missing home", { timeout: hangMs }, async () => {
   const failures: string[] = [];
   for (let round = 0; round < firstStarts; round += 1) {
     const home = join(bench.root, `new-${round}`, "home");

@@ -22,6 +22,13 @@ test("closes a named configuration file in any folder", async () => {
   ]);
 });
 
+test("a path in a reason stays on one line", () => {
+  const access = { type: "write", path: "/etc/a\nb\u001b" } as const;
+  expect(policy.decide([access], { ...context, autonomy: "low", enabledTools: [] }).why).toBe(
+    "T writes /etc/a\\x0ab\\x1b, which belongs to the system. This run has no permission for that and no approver to ask.",
+  );
+});
+
 describe("a protected place's link target", () => {
   const reached = { ...nothing, closed: ["/ws/keys"], kept: ["/ws/Vim"], programs: ["/ws/tools"], links: ["/ws/now"] };
 

@@ -33,7 +33,9 @@ describe("THIRD_PARTY_NOTICES", () => {
     expect(noticesIn(process.cwd(), "--check")).toEqual({ status: 0, stderr: "" });
   });
 
-  it("is stale if the source imports one package more or less, and current after a new run", () => {
+  it("is stale if the source imports one package more or less, and current after a new run", {
+    timeout: 300_000,
+  }, () => {
     const written = () => readFileSync(join(copy, "THIRD_PARTY_NOTICES"), "utf8");
     expect(notices()).toEqual({ status: 0, stderr: "" });
     const before = written();

@@ -128,7 +128,7 @@ describe("the built-in tools", () => {
     ] as const) {
       const host = createMemoryHost({ "/etc/x": "secret" });
       const context = createContext(host);
-      context.seenFiles.set("/etc/x", markOf("secret"));
+      context.seenFiles.set("/etc/x", await markOf("secret"));
       const tool = await named(name).load();
       const input = tool.input.parse(given);
       await tool.access(input, context);

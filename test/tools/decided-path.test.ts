@@ -95,7 +95,7 @@ describe("a path that is swapped for a link", () => {
     const late = { ...context, host: justBeforeOpening(host, happens) };
     const { run } = await decided(editTool, { file_path: "src/a.txt", old_str: "outside", new_str: "changed" }, late);
     // Even if the model had seen the other file.
-    late.seenFiles.set(file, markOf("outside\n"));
+    late.seenFiles.set(file, await markOf("outside\n"));
     expect(await run()).toEqual({
       status: "failed",
       text: `Error: Cannot edit file: ${file} now leads elsewhere than when it was allowed. Nothing was read.`,

@@ -29,7 +29,7 @@ it.each([
 ])("%s rejects half a character: %#", async (_, tool, given, text) => {
   const host = createMemoryHost({ "/project/f": "😀\n" });
   const context = createContext(host);
-  context.seenFiles.set("/project/f", markOf("😀\n"));
+  context.seenFiles.set("/project/f", await markOf("😀\n"));
   expect(await call(tool, given, context)).toEqual({ status: "failed", text });
   expect(await contents(host)).toEqual({ f: "😀\n" });
 });

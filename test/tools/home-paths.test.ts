@@ -32,7 +32,7 @@ const calls = [
 it.each(calls)("%s reads ~/ as the user's home in decisions", async (_, tool, given) => {
   const [short, long] = [createMemoryHost(files), createMemoryHost(files)];
   const [context, other] = [createContext(short), createContext(long)];
-  for (const one of [context, other]) one.seenFiles.set("/home/u/notes/a.txt", markOf("one\n"));
+  for (const one of [context, other]) one.seenFiles.set("/home/u/notes/a.txt", await markOf("one\n"));
   const [input, whole] = [tool.input.parse(given("~/notes")), tool.input.parse(given("/home/u/notes"))];
   expect(await tool.access(input, context)).toEqual(await tool.access(whole, other));
   expect(await tool.preview?.(input, context)).toEqual(
@@ -62,10 +62,20 @@ it("reaches a file whose name begins with ~ from its folder", async () => {
   expect(await contents(host)).toEqual({ x: "", "~$report.docx": "a", "~/b": "b" });
 });
 
-it("Glob rejects a pattern below ~/ and names the option for it", async () => {
-  const context = createContext(createMemoryHost(files));
-  expect(await call(globTool, { patterns: ["*.md", "~/notes/*.txt"] }, context)).toEqual({
+it.each([
+  ["Glob", globTool, { patterns: ["*.md", "~/notes/*.txt"] }, "~/notes/*.txt", "folder"],
+  ["Glob", globTool, { patterns: "*", excludePatterns: ["~/a.txt"] }, "~/a.txt", "folder"],
+  ["Grep", grepTool, { pattern: "x", glob_pattern: "~/*.txt" }, "~/*.txt", "path"],
+  ["Grep", grepTool, { pattern: "x", glob_pattern: "!~/*.txt" }, "!~/*.txt", "path"],
+])("%s rejects a pattern below ~/ and names the option for it: %#", async (name, tool, given, pattern, option) => {
+  expect(await call(tool, given, createContext(createMemoryHost(files)))).toEqual({
     status: "failed",
-    text: 'Error: Glob failed: ~/notes/*.txt begins with "~/". Set "folder" to the home folder.',
+    text: `Error: ${name} failed: ${pattern} begins with "~/". Set "${option}" to the home folder.`,
   });
+});
+
+it("LS leaves out a name below ~/", async () => {
+  const context = createContext(createMemoryHost({ "/home/u/notes/a.txt": "", "/home/u/notes/b.txt": "" }));
+  const given = { directory_path: "~/notes", ignorePatterns: ["~/notes/a.*"] };
+  expect((await call(lsTool, given, context)).text).toMatch(/^\S+ +\d+ \S+ \S+ b\.txt$/);
 });

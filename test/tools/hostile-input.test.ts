@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { withEvidence } from "../../src/engine/calls/evidence.ts";
 import type { Host } from "../../src/engine/ports.ts";
 import type { ToolBody, ToolOutput } from "../../src/engine/tool.ts";
@@ -11,6 +11,7 @@ import { createPermissionPolicy } from "../../src/permissions/policy.ts";
 import { askUserTool } from "../../src/tools/ask/ask-user.ts";
 import { todoWriteTool } from "../../src/tools/ask/todo-write.ts";
 import { createTool } from "../../src/tools/edit/create.ts";
+import { editTool } from "../../src/tools/edit/edit.ts";
 import { executeTool } from "../../src/tools/execute/execute.ts";
 import { applyPatchTool } from "../../src/tools/patch/apply-patch.ts";
 import { readTool } from "../../src/tools/read/read.ts";
@@ -29,12 +30,20 @@ import { call, createContext } from "./call.ts";
 const longestPauseMs = 3000;
 const policy = createPermissionPolicy(() => "bash");
 
-/** Makes and decides a call, while a timer that represents a health check measures how long it is blocked. */
-async function expectAnswers(tool: ToolBody, input: unknown, host: Host, cwd = "/project"): Promise<ToolOutput> {
+/** Makes, shows and decides a call, after reading the file `seen`, while a timer that represents a health check measures how long it is blocked. */
+async function expectAnswers(
+  tool: ToolBody,
+  input: unknown,
+  host: Host,
+  cwd = "/project",
+  seen?: string,
+): Promise<ToolOutput> {
   return staysAwake(async () => {
     const context = { ...createContext(host), cwd };
+    if (seen !== undefined) await call(readTool, { file_path: seen }, context);
     const accesses = await withEvidence(await tool.access(tool.input.parse(input), context), policy, host, context);
     policy.decide(accesses, { ...decisionContext, cwd });
+    await tool.preview?.(tool.input.parse(input), context);
     return call(tool, input, context);
   });
 }
@@ -71,6 +80,18 @@ describe("paths", () => {
     for (const [tool, input] of inputs) {
       expect(await expectAnswers(tool, input, host, "/nowhere")).toMatchObject({ status: "failed" });
     }
+  });
+});
+
+test("a path of folders that exist", async () => {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "tinman-deep-")));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const path = "a/".repeat(1_500);
+  await mkdir(join(folder, path), { recursive: true });
+  const host = createNodeHost({ outputsDir: "/nowhere" });
+  expect(await expectAnswers(lsTool, { directory_path: path }, host, folder)).toEqual({
+    status: "ok",
+    text: "[The directory is empty.]",
   });
 });
 
@@ -112,6 +133,27 @@ describe("patterns", () => {
     for (const [tool, input] of inputs) expect(await expectAnswers(tool, input, host, folder)).toEqual(nothing);
     const below = await expectAnswers(globTool, { patterns: "a*", folder: "rules" }, host, folder);
     expect(below.text).toContain(`./${deepFolder}/aaa`);
+  });
+
+  test.each([
+    ["more than 200 patterns", "There are more than 200 patterns. Use fewer.", Array.from({ length: 201 }, () => "x")],
+    [
+      "patterns of more than 20000 characters",
+      "The patterns have more than 20000 characters together. Use fewer.",
+      Array.from({ length: 51 }, () => manyStars.padStart(395, "*a")),
+    ],
+  ])("%s are refused", async (_, why, several) => {
+    const host = createNodeHost({ outputsDir: "/nowhere" });
+    expect([
+      await expectAnswers(globTool, { patterns: several }, host, folder),
+      await expectAnswers(globTool, { patterns: "*", excludePatterns: several }, host, folder),
+      await expectAnswers(lsTool, { ignorePatterns: several }, host, folder),
+    ]).toEqual(
+      ["Glob failed", "Glob failed", "LS tool call failed"].map((failed) => ({
+        status: "failed",
+        text: `Error: ${failed}: ${why}`,
+      })),
+    );
   });
 
   test("in Grep without ripgrep, which are stopped", async () => {
@@ -164,6 +206,53 @@ describe("files", () => {
       createMemoryHost({ [`/project/${name}`]: content }),
     );
     expect(output.text).not.toBe("");
+  });
+});
+
+describe("changes", () => {
+  const [long, half] = ["a".repeat(much * 2), "a".repeat(much / 10)];
+  const code = "    x = 1;\n".repeat(much / 5);
+  const edits: readonly (readonly [string, string, object])[] = [
+    ["a text that nearly matches everywhere", long, { old_str: `${half}b${half}`, new_str: "c" }],
+    ["a text that overlaps itself", long, { old_str: half, new_str: "c" }],
+    ["lines that nearly match everywhere", code, { old_str: `${code}y = 1;\n${code}`, new_str: "c" }],
+    [
+      "white space that nearly matches",
+      " a".repeat(much / 2),
+      { old_str: ` a  ${"a ".repeat(much / 10)}b`, new_str: "" },
+    ],
+    ["numbered lines", code, { old_str: "1→x\n".repeat(much), new_str: "2→x\n".repeat(much) }],
+    ["one long line", long.repeat(9), { old_str: "a", new_str: "b", change_all: true }],
+    ["all lines", "\n".repeat(much * 20), { old_str: "\n", new_str: "\r\n", change_all: true }],
+    ["letters of several bytes", "ä€😀\n".repeat(much * 2), { old_str: "€", new_str: "ß", change_all: true }],
+  ];
+
+  test.each(edits)("of %s in Edit", async (_, before, change) => {
+    const host = createMemoryHost({ "/project/f": before });
+    expect((await expectAnswers(editTool, { file_path: "f", ...change }, host, "/project", "f")).text).not.toBe("");
+  });
+
+  const hunk = (lines: readonly string[]): string =>
+    ["*** Begin Patch", "*** Update File: f", "@@", ...lines, "*** End Patch"].join("\n");
+  const repeated = Array.from({ length: 100_000 }, () => " a");
+  const patches: readonly (readonly [string, string, string])[] = [
+    ["lines that nearly match everywhere", `${"a\n".repeat(much)}b\n`, hunk([...repeated, "-b", ...repeated])],
+    ["many lines", "a\nb\n".repeat(much / 2 - 1), hunk(["-a", "-b", "-a", "+c"])],
+    ["a long line", `${long.repeat(9)}\n`, hunk([`-${half}`, "+c"])],
+    ["letters of several bytes", "ä€😀\n".repeat(much), hunk(["-ä€😀", "+ß"])],
+  ];
+
+  test.each(patches)("of %s in ApplyPatch", async (_, before, input) => {
+    const host = createMemoryHost({ "/project/f": before });
+    expect((await expectAnswers(applyPatchTool, { input }, host)).text).not.toBe("");
+  });
+
+  test("that are too long for one patch", async () => {
+    const input = hunk(Array.from({ length: much * 3 }, () => "+"));
+    expect(await expectAnswers(applyPatchTool, { input }, createMemoryHost({ "/project/f": "" }))).toEqual({
+      status: "failed",
+      text: "Error: Cannot apply the patch. The patch has more than 300000 lines. Give it in several patches.\nNothing was changed.",
+    });
   });
 });
 

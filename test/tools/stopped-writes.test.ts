@@ -22,7 +22,7 @@ async function run(
   const stop = new AbortController();
   const files = { ...host.files, ...change(host, stop) };
   const context = createContext({ ...host, files }, { signal: stop.signal });
-  for (const [path, text] of Object.entries(before)) context.seenFiles.set(path, markOf(text));
+  for (const [path, text] of Object.entries(before)) context.seenFiles.set(path, await markOf(text));
   return { ...(await call(tool, given, context)), after: await contents(host) };
 }
 

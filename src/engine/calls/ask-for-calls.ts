@@ -84,7 +84,7 @@ export async function askForThose(prepared: readonly Prepared[], context: AskCon
       : [],
   );
   if (asked.length === 0) return { prepared, denials: [] };
-  const calls = withinRequest(asked.map(({ shown }) => shown));
+  const calls = await withinRequest(asked.map(({ shown }) => shown));
   const answer = await context.interactions.ask({ kind: "permission", calls }, context.signal);
   if (answer?.kind === "allow") return { prepared, denials: [] };
   const isNobody = !context.signal.aborted && !context.interactions.canAsk("permission");

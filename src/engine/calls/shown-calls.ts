@@ -1,3 +1,4 @@
+import { createPace } from "../../async/pace.ts";
 import { headAndTail, jsonBytes } from "../../text/output.ts";
 import type { Interaction } from "../interaction.ts";
 import type { FileChange, Preview } from "../permission.ts";
@@ -11,14 +12,28 @@ const longestCutBytes = 64 * 1024;
 const cut = (skipped: number): string => `[... ${skipped} characters are not shown ...]`;
 
 /** The calls with their previews, shortened in order once the limit is reached. */
-export function withinRequest(calls: readonly ShownCall[]): readonly ShownCall[] {
+export async function withinRequest(calls: readonly ShownCall[]): Promise<readonly ShownCall[]> {
+  const pace = createPace();
+  const within: ShownCall[] = [];
   let left = mostPreviewBytes;
-  return calls.map((shown) => {
-    if (shown.preview === undefined) return shown;
-    const preview = jsonSize(shown.preview) <= left ? shown.preview : shortened(shown.preview);
-    left = Math.max(0, left - jsonSize(preview));
-    return { ...shown, preview };
-  });
+  for (const shown of calls) {
+    if (shown.preview === undefined) {
+      within.push(shown);
+      continue;
+    }
+    const size = sizeUpTo(left, shown.preview);
+    const preview = size <= left ? shown.preview : shortened(shown.preview);
+    left = Math.max(0, left - (preview === shown.preview ? size : sizeUpTo(left, preview)));
+    within.push({ ...shown, preview });
+    await pace.rest();
+  }
+  return within;
+}
+
+/** The size in a record, or more than `most`. Previews can be long, and measuring their text would take long. */
+function sizeUpTo(most: number, preview: Preview): number {
+  const json = JSON.stringify(preview);
+  return json.length > most ? json.length : jsonBytes(json);
 }
 
 /** Returns whether each further input still fits into the request. */

@@ -121,14 +121,18 @@ export class Journal {
 
   /** Publishes an end that cannot be stored now. */
   private endUnwritten(event: DurableEvent, failure: Failure): void {
-    const seq = this.state.seq + 1;
+    // A new owner gives the next number to another event, so this one can never be stored, and repeats the last number.
+    const isTaken = failure.code === "session_in_use";
+    const seq = this.state.seq + (isTaken ? 0 : 1);
     let ended: DurableEvent;
     if (event.type === "turn.ended") ended = { ...event, reason: "failed", failure, seq };
     // A prompt that was never accepted has no end.
     else if (event.type === "prompt.discarded" && this.state.waiting.has(event.messageId)) ended = { ...event, seq };
     else return;
-    this.unwritten = [...this.unwritten, ended];
-    this.isBehind = true;
+    if (!isTaken) {
+      this.unwritten = [...this.unwritten, ended];
+      this.isBehind = true;
+    }
     applyEvent(this.state, ended);
     this.publish(ended);
   }

@@ -2,7 +2,7 @@ import { lstat, readlink } from "node:fs/promises";
 import { dirname, isAbsolute, join, parse, sep } from "node:path";
 import { nameOfBytes } from "../../text/shown-name.ts";
 import { isMissing } from "../../text/system-errors.ts";
-import { onDisk } from "./system-path.ts";
+import { aboutPath, onDisk } from "./system-path.ts";
 
 /** Linux opens paths of up to 4,096 bytes, but links and `..` can make the written path longer. */
 export const longestPath = 16_384;
@@ -17,7 +17,7 @@ async function linkTarget(path: string): Promise<string | undefined> {
     return nameOfBytes(await readlink(place, { encoding: "buffer" }));
   } catch (error) {
     if (isMissing(error)) return undefined;
-    throw error;
+    throw aboutPath(error, path);
   }
 }
 

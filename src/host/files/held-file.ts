@@ -13,10 +13,16 @@ export function versionOf(stats: BigIntStats): string {
 export function requireRegular(stats: BigIntStats, path: string, action: "read" | "write" | "move" | "remove"): void {
   if (stats.isFile()) return;
   if (stats.isDirectory()) {
-    throw Object.assign(new Error(`EISDIR: illegal operation on a directory, ${action} '${path}'`), { code: "EISDIR" });
+    throw Object.assign(new Error(`EISDIR: illegal operation on a directory, ${action} '${path}'`), {
+      code: "EISDIR",
+      path,
+    });
   }
   const what = stats.isFIFO() ? "a named pipe" : stats.isSocket() ? "a socket" : "a device";
-  throw Object.assign(new Error(`EINVAL: ${what} is not a regular file, ${action} '${path}'`), { code: "EINVAL" });
+  throw Object.assign(new Error(`EINVAL: ${what} is not a regular file, ${action} '${path}'`), {
+    code: "EINVAL",
+    path,
+  });
 }
 
 /** Acts in a folder while it is open. */

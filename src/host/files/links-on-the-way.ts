@@ -1,5 +1,6 @@
 import { lstatSync, readlinkSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
+import { createPace, type Pace } from "../../async/pace.ts";
 import { nameOfBytes } from "../../text/shown-name.ts";
 import { longestPath } from "./canonical-path.ts";
 import { onDisk } from "./system-path.ts";
@@ -31,11 +32,13 @@ function look(path: string): Seen {
   }
 }
 
+export type Walk = (path: string) => Promise<Way>;
+
 /**
- * Resolves absolute paths as the system does, checking each part once. Synchronous, because there are many paths and each
- * check takes microseconds. Does not follow links in `/proc`, which differ for every process.
+ * Resolves absolute paths as the system does, checking each part once. Checks synchronously, because there are many paths and
+ * each check takes microseconds, but yields in between. Does not follow links in `/proc`, which differ for every process.
  */
-export function createWalk(): (path: string) => Way {
+export function createWalk(pace: Pace = createPace()): Walk {
   const known = new Map<string, Seen>();
   const seenAt = (path: string): Seen => {
     let seen = known.get(path);
@@ -45,7 +48,7 @@ export function createWalk(): (path: string) => Way {
     known.set(path, seen);
     return seen;
   };
-  return (path) => {
+  return async (path) => {
     // The system rejects longer paths, so it follows no link in them.
     if (path.length > longestPath) return { end: path, links: [], isThere: false };
     const names = path.split("/").reverse();
@@ -59,6 +62,8 @@ export function createWalk(): (path: string) => Way {
         continue;
       }
       const next = join(end, name);
+      const pause = pace.rest();
+      if (pause !== undefined) await pause;
       const seen = seenAt(next);
       isThere = seen !== "missing";
       if (typeof seen === "string") {

@@ -15,3 +15,10 @@ export function onDisk(path: string): string | Buffer {
     }),
   );
 }
+
+/** Names the path in a system error as we write it. The system's own words lose bytes that are not UTF-8. */
+export function aboutPath(error: unknown, path: string): unknown {
+  if (!(error instanceof Error) || !isBeyondText(path)) return error;
+  error.message = error.message.replaceAll(onDisk(path).toString(), () => path);
+  return Object.assign(error, { path });
+}

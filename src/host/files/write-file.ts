@@ -2,6 +2,8 @@ import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, open, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { encodeText } from "../../async/long-texts.ts";
+import { createPace } from "../../async/pace.ts";
 import type { Files } from "../../engine/files.ts";
 import { errorCode } from "../../text/system-errors.ts";
 import { errorMessage } from "../../text/values.ts";
@@ -33,7 +35,8 @@ export async function writeFile(
   text: string,
   options: WriteOptions = {},
 ): Promise<string> {
-  const writing = { path, use: "written", make: true, bytes: Buffer.from(text), options } as const;
+  const bytes = await encodeText(text, createPace().rest);
+  const writing = { path, use: "written", make: true, bytes, options } as const;
   return inFolder(hold, dirname(path), writing, async (held) => {
     const old = await oldFile(held, writing);
     if (old === undefined) return makeFile(held, writing);
@@ -151,7 +154,8 @@ async function writeAll(file: FileHandle, bytes: Buffer, from: number, to: numbe
 
 function torn(error: unknown, path: string, kept: KeptText): Error {
   const why = errorMessage(error);
-  return new Error(`${path} was written only in part (${why}). Its complete new text is in ${kept.path}.`);
+  const message = `${path} was written only in part (${why}). Its complete new text is in ${kept.path}.`;
+  return Object.assign(new Error(message), { path });
 }
 
 const writers = new Map<string, Promise<unknown>>();

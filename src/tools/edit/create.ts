@@ -1,5 +1,6 @@
 import type { FileStat } from "../../engine/files.ts";
 import { defineTool, failed, succeeded, type ToolContext } from "../../engine/tool.ts";
+import { shownName } from "../../text/shown-name.ts";
 import { decidedPath, decideUse } from "../decided-path.ts";
 import { halfCharacter, interrupted, isStopped, messageOf } from "../outcome.ts";
 import { currentMark, markOf } from "../seen-files.ts";
@@ -30,15 +31,16 @@ export const createTool = defineTool({
     try {
       const path = await decidedPath(input, input.file_path, context);
       const stat = await files.stat(path);
-      if (stat?.kind === "directory") return failed(`Cannot create file: ${path} is a directory.`);
-      if (stat?.kind === "other") return failed(`Cannot create file: ${path} exists and is not a regular file.`);
-      if (stat?.notWritable !== undefined) return failed(`Cannot create file: ${path} ${stat.notWritable}.`);
+      const shown = shownName(path);
+      if (stat?.kind === "directory") return failed(`Cannot create file: ${shown} is a directory.`);
+      if (stat?.kind === "other") return failed(`Cannot create file: ${shown} exists and is not a regular file.`);
+      if (stat?.notWritable !== undefined) return failed(`Cannot create file: ${shown} ${stat.notWritable}.`);
       if (stat !== undefined && stat.size > 0) {
         const unseen = await whyUnseen(path, stat, context);
         if (unseen !== undefined) return failed(unseen, "not_read");
       }
       await files.write(path, input.content, { signal: context.signal });
-      context.seenFiles.set(path, markOf(input.content));
+      context.seenFiles.set(path, await markOf(input.content));
       return succeeded("File created successfully");
     } catch (error) {
       if (isStopped(error)) return interrupted();
@@ -52,7 +54,7 @@ async function whyUnseen(path: string, stat: FileStat, { host, seenFiles }: Tool
   const seen = seenFiles.get(path);
   const advice = "then create it, or use Edit to change a part of it";
   if (seen === undefined)
-    return `Cannot replace a file that has not been read: ${path}. Read it first, ${advice}. Nothing was changed.`;
+    return `Cannot replace a file that has not been read: ${shownName(path)}. Read it first, ${advice}. Nothing was changed.`;
   if (seen === (await currentMark(path, stat, host.files))) return undefined;
-  return `Cannot replace a file that has changed since it was read: ${path}. Read it again, ${advice}. Nothing was changed.`;
+  return `Cannot replace a file that has changed since it was read: ${shownName(path)}. Read it again, ${advice}. Nothing was changed.`;
 }

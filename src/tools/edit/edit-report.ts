@@ -11,12 +11,14 @@ export function editReport(path: string, after: string, { hunks, isCut }: Diff):
   const shown: DiffLine[] = [];
   let used = 0;
   for (const line of lines) {
-    used += nestedBytes(line);
+    // Measuring a very long line would take long.
+    used += line.content.length > diffBudget ? line.content.length : nestedBytes(line);
     if (used > diffBudget) break;
     shown.push(line);
   }
   const missing = lines.length - shown.length;
-  const region = Buffer.byteLength(after) <= wholeContentBytes ? after : hunks.map(newSide).join("\n[...]\n");
+  const isShort = after.length <= wholeContentBytes && Buffer.byteLength(after) <= wholeContentBytes;
+  const region = isShort ? after : hunks.map(newSide).join("\n[...]\n");
   const content = cutTo(region, outputLimit - spaceForRest - jsonBytes(path) - Math.min(used, diffBudget));
   const notes: string[] = [];
   if (isCut) notes.push("More lines of the diff were omitted.");
@@ -43,7 +45,7 @@ function nestedBytes(value: unknown): number {
 }
 
 function cutTo(text: string, budget: number): string {
-  if (nestedBytes(text) <= budget) return text;
+  if (text.length <= budget && nestedBytes(text) <= budget) return text;
   let bytes = nestedBytes("…");
   let end = 0;
   for (const character of text) {

@@ -27,6 +27,8 @@ const contextLines = 3;
 const mostEdits = 500;
 /** Limit for comparing both texts as a whole, in characters. Larger ones are compared one difference at a time. */
 const mostAtOnce = 400_000;
+/** Limit for both sides of a window, in characters. */
+const mostInWindow = 2_000_000;
 /** Lines searched around a difference for its end. */
 const windows: readonly number[] = [200, 2000];
 /** Limit for texts that are not compared as a whole. */
@@ -96,6 +98,7 @@ async function* placesOf(before: string, after: string, patchOf: PatchOf, breath
     for (const size of windows) {
       await breathe();
       const [oldEnd, newEnd] = [afterLines(oldText, old, size).at, afterLines(newText, fresh, size).at];
+      if (oldEnd - old.at + newEnd - fresh.at > mostInWindow) return undefined;
       const hunks = patchOf(oldText.slice(old.at, oldEnd), newText.slice(fresh.at, newEnd));
       const [hunk] = hunks ?? [];
       if (hunk === undefined || hunk.oldLines === 0 || hunk.newLines === 0) continue;
@@ -201,7 +204,7 @@ function diffLinesOf(hunk: Hunk): readonly DiffLine[] {
   let newLine = hunk.newStart;
   const lines: DiffLine[] = [];
   for (const line of hunk.lines) {
-    const content = line.slice(1).replace(/\r$/, "");
+    const content = line.slice(1, line.endsWith("\r") ? -1 : undefined);
     if (line.startsWith("-")) lines.push({ type: "removed", content, lineNumber: { old: oldLine++ } });
     else if (line.startsWith("+")) lines.push({ type: "added", content, lineNumber: { new: newLine++ } });
     else if (line.startsWith(" "))

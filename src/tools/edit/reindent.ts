@@ -28,21 +28,20 @@ export function reindented({ wanted, found, newText, startsLine, lineEnd }: Rein
   const [firstWanted = ""] = wantedLines;
   const firstIndent = indentOf(firstWanted);
   if (startsLine && !indents.has(firstIndent)) indents.set(firstIndent, indentOf(foundLines[0] ?? ""));
+  const known = [...indents].sort(([a], [b]) => b.length - a.length);
   const isFirstBare = startsLine || firstIndent !== "";
   const lines = newText.split(/\r?\n/).map((line, index) => {
     const indent = indentOf(line);
     const rest = line.slice(indent.length);
     if (index === 0) return isFirstBare ? rest : line;
-    return rest === "" ? line : ownIndent(indent, indents) + rest;
+    return rest === "" ? line : (indents.get(indent) ?? ownIndent(indent, known)) + rest;
   });
   const text = lines.join(lineEnd);
   return /[ \t]$/.test(wanted) ? withoutTrailing(text, " \t") : text;
 }
 
-function ownIndent(given: string, indents: ReadonlyMap<string, string>): string {
-  const exact = indents.get(given);
-  if (exact !== undefined) return exact;
-  const known = [...indents].sort(([a], [b]) => b.length - a.length);
+/** For an indentation that is not among the known ones, longest first. */
+function ownIndent(given: string, known: readonly (readonly [string, string])[]): string {
   const outer = known.find(([one]) => given.startsWith(one));
   const unit = known.find(([one, own]) => one !== "" && own !== "") ?? ["", ""];
   if (outer !== undefined) return outer[1] + inUnitsOf(given.slice(outer[0].length), unit);

@@ -1,3 +1,4 @@
+import { joinTexts, splitLines } from "../../async/long-texts.ts";
 import type { PatchHunk } from "../../text/patch-parse.ts";
 import { textStart } from "../../text/text-cut.ts";
 import type { Breathe } from "../pace.ts";
@@ -13,7 +14,7 @@ const shownCharacters = 160;
 export async function applyHunks(text: string, hunks: readonly PatchHunk[], budget: Budget): Promise<string> {
   budget.spend(text.length);
   await budget.breathe();
-  const file = splitText(text);
+  const file = await splitText(text, budget.breathe);
   const finder = createFinder(file.lines, budget);
   const result: string[] = [];
   const appended: string[] = [];
@@ -35,7 +36,7 @@ export async function applyHunks(text: string, hunks: readonly PatchHunk[], budg
   }
   while (done < file.lines.length) result.push(file.lines[done++] ?? "");
   for (const line of appended) result.push(line);
-  return joinText(file, result);
+  return joinText(file, result, budget.breathe);
 }
 
 interface FileText {
@@ -47,9 +48,9 @@ interface FileText {
   readonly hasFinalNewline: boolean;
 }
 
-function splitText(text: string): FileText {
+async function splitText(text: string, breathe: Breathe): Promise<FileText> {
   const mark = text.startsWith("\uFEFF") ? "\uFEFF" : "";
-  const lines = text.slice(mark.length).split("\n");
+  const lines = await splitLines(text.slice(mark.length), breathe);
   const last = lines.pop() ?? "";
   if (lines.length > mostLines) throw new Error(`it has more than ${mostLines} lines. Use Execute for such a change.`);
   const returns = lines.reduce((count, line) => count + (line.endsWith("\r") ? 1 : 0), 0);
@@ -59,9 +60,13 @@ function splitText(text: string): FileText {
   return { mark, lines, lineEnd, hasFinalNewline };
 }
 
-function joinText({ mark, lineEnd, hasFinalNewline }: FileText, lines: readonly string[]): string {
+async function joinText(
+  { mark, lineEnd, hasFinalNewline }: FileText,
+  lines: readonly string[],
+  breathe: Breathe,
+): Promise<string> {
   if (lines.length === 0) return mark;
-  const text = `${mark}${lines.join("\n")}`;
+  const text = `${mark}${await joinTexts(lines, "\n", breathe)}`;
   if (hasFinalNewline) return `${text}\n`;
   return lineEnd !== "" && text.endsWith(lineEnd) ? text.slice(0, -1) : text;
 }

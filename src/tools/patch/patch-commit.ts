@@ -61,7 +61,7 @@ export async function commitPatch(
       return `${words}${await putBack(done, files)}`;
     }
   }
-  for (const { file } of done) if (file.after !== undefined) seenFiles.set(file.path, markOf(file.after));
+  for (const { file } of done) if (file.after !== undefined) seenFiles.set(file.path, await markOf(file.after));
   return undefined;
 }
 

@@ -11,6 +11,8 @@ const mostSteps = 200_000_000;
 
 /** Lines compared before yielding. */
 export const stretch = 4096;
+/** Line numbers compared before yielding. */
+const mostUnrested = 1_000_000;
 
 export function createBudget(breathe: Breathe = createPace()): Budget {
   let left = mostSteps;
@@ -50,11 +52,14 @@ const typography: readonly (readonly [RegExp, string])[] = [
   [/[\u00a0\u2002-\u200a\u202f\u205f\u3000]/g, " "],
 ];
 
+/** Longer lines are not typed by hand, and replacing in them takes long. */
+const longestLenient = 100_000;
+
 /** A line without surrounding white space, and with plain quotes, dashes and spaces. */
 export function lenientKey(line: string): string {
   let key = line.trim();
   // Nearly all lines are plain and need no replacement.
-  if (!/[\u00a0\u2000-\u3000]/.test(key)) return key;
+  if (key.length > longestLenient || !/[\u00a0\u2000-\u3000]/.test(key)) return key;
   for (const [pattern, plain] of typography) key = key.replace(pattern, plain);
   return key;
 }
@@ -111,10 +116,12 @@ async function createIndex(
     if (place % stretch === 0) await budget.breathe();
   }
 
+  let unrested = 0;
   const stands = (wanted: Int32Array, at: number): boolean => {
     let same = 0;
     while (same < wanted.length && idAt[at + same] === wanted[same]) same += 1;
     budget.spend(same + 1);
+    unrested += same + 1;
     return same === wanted.length;
   };
 
@@ -146,7 +153,10 @@ async function createIndex(
       for (let slot = slotFrom(from + offset, low, high); slot < high; slot += 1) {
         const place = (places[slot] ?? 0) - offset;
         if (stands(wanted, place)) return place;
-        if (slot % stretch === 0) await budget.breathe();
+        if (unrested > mostUnrested) {
+          unrested = 0;
+          await budget.breathe();
+        }
       }
       return undefined;
     },

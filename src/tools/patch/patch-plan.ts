@@ -1,13 +1,14 @@
 import { basename, dirname, join } from "node:path";
+import { decodeText } from "../../async/long-texts.ts";
 import type { FileStat } from "../../engine/files.ts";
 import type { FileChange } from "../../engine/permission.ts";
 import type { ToolScope } from "../../engine/tool.ts";
 import type { PatchHunk, PatchSection } from "../../text/patch-parse.ts";
-import { shownName } from "../../text/shown-name.ts";
+import { shownName, shownWritten } from "../../text/shown-name.ts";
 import { canonicalOf } from "../decided-path.ts";
 import { isStopped, messageOf } from "../outcome.ts";
 import type { Breathe } from "../pace.ts";
-import { decodeExactly, readWhole } from "../text-file.ts";
+import { readWhole } from "../text-file.ts";
 import { applyHunks } from "./patch-apply.ts";
 import { createBudget } from "./patch-match.ts";
 
@@ -19,7 +20,7 @@ const mostBytesTogether = 32 * 1024 * 1024;
 export interface PlannedFile {
   /** Canonical. */
   readonly path: string;
-  /** As named in the patch. */
+  /** As named in the patch, on one line. */
   readonly name: string;
   /** The file on disk; absent if missing. */
   readonly before?: { readonly text: string; readonly version: string; readonly mode: number };
@@ -71,13 +72,14 @@ export async function planPatch(
     const known = stateByName.get(name);
     if (known !== undefined) return known;
     const path = await options.resolve(name);
+    const shown = shownWritten(name);
     let state = states.get(path);
     if (state === undefined) {
       const stat = await files.stat(path);
-      if (stat?.kind === "directory") throw new Error(`${name} is a directory.`);
-      if (stat?.kind === "other") throw new Error(`${name} is not a regular file.`);
+      if (stat?.kind === "directory") throw new Error(`${shown} is a directory.`);
+      if (stat?.kind === "other") throw new Error(`${shown} is not a regular file.`);
       const fresh = { text: "", gone: undefined, movedFrom: undefined, movedTo: undefined };
-      state = { path, name, stat, isThere: stat !== undefined, ...fresh };
+      state = { path, name: shown, stat, isThere: stat !== undefined, ...fresh };
       states.set(path, state);
     }
     stateByName.set(name, state);
@@ -89,18 +91,18 @@ export async function planPatch(
     const state = await look(name);
     if (!state.isThere) {
       const why = state.gone === undefined ? "does not exist" : `was ${state.gone} by an earlier section`;
-      throw new Error(`${name} ${why}, so "${mark}" cannot be done.${mark === "*** Update File" ? addHint : ""}`);
+      throw new Error(`${state.name} ${why}, so "${mark}" cannot be done.${mark === "*** Update File" ? addHint : ""}`);
     }
     if (state.stat === undefined || state.disk !== undefined) return state;
-    if (state.stat.notWritable !== undefined) throw new Error(`${name} ${state.stat.notWritable}.`);
+    if (state.stat.notWritable !== undefined) throw new Error(`${state.name} ${state.stat.notWritable}.`);
     const bytes = state.stat.size > mostBytes ? undefined : await readWhole(files, state.path, mostBytes);
-    if (bytes === undefined) throw new Error(`${name} is larger than 10 MiB. Use Execute for such a change.`);
+    if (bytes === undefined) throw new Error(`${state.name} is larger than 10 MiB. Use Execute for such a change.`);
     bytesTogether += bytes.length;
     if (bytesTogether > mostBytesTogether)
       throw new Error("The files of the patch are larger than 32 MiB together. Split it into several patches.");
-    const text = decodeExactly(bytes);
+    const text = await decodeText(bytes, budget.breathe);
     if (text === undefined || text.includes("\0"))
-      throw new Error(`${name} is not UTF-8 text. Use Execute for such a change.`);
+      throw new Error(`${state.name} is not UTF-8 text. Use Execute for such a change.`);
     state.disk = { text, version: state.stat.version, mode: state.stat.mode };
     state.text = text;
     return state;
@@ -110,14 +112,16 @@ export async function planPatch(
     if ([".", "..", ""].includes(basename(name))) return;
     const own = join(await canonicalOf(dirname(name), options.scope), basename(name));
     if (own !== path)
-      throw new Error(`${name} is a link to ${shownName(path)}, so it cannot be ${what}. Use Execute for the link.`);
+      throw new Error(
+        `${shownWritten(name)} is a link to ${shownName(path)}, so it cannot be ${what}. Use Execute for the link.`,
+      );
   }
 
   async function add(section: PatchSection & { change: "add" }): Promise<void> {
     const state = await look(section.path);
     if (state.isThere) {
       const since = state.stat === undefined ? "by an earlier section" : "already";
-      throw new Error(`${section.path} exists ${since}. Use "*** Update File" to change it.`);
+      throw new Error(`${state.name} exists ${since}. Use "*** Update File" to change it.`);
     }
     state.isThere = true;
     state.text = section.content;
@@ -127,7 +131,7 @@ export async function planPatch(
   async function remove(section: PatchSection & { change: "delete" }): Promise<void> {
     const state = await open(section.path, "*** Delete File");
     if (state.disk === undefined)
-      throw new Error(`${section.path} was created by an earlier section, so it cannot be deleted.`);
+      throw new Error(`${state.name} was created by an earlier section, so it cannot be deleted.`);
     await requireNoLink(section.path, state.path, "deleted");
     options.onSection?.({ path: state.path, change: "delete", oldContent: state.text });
     leave(state, "deleted");
@@ -136,11 +140,11 @@ export async function planPatch(
   async function update({ path: name, movedTo, hunks }: PatchSection & { change: "update" }): Promise<void> {
     const state = await open(name, "*** Update File");
     const oldContent = state.text;
-    const newContent = hunks.length === 0 ? oldContent : await changedText(name, oldContent, hunks);
+    const newContent = hunks.length === 0 ? oldContent : await changedText(state.name, oldContent, hunks);
     const target = movedTo === undefined ? state : await look(movedTo);
     const moves = target === state ? {} : { movedTo: target.path };
     if (target !== state) {
-      if (target.isThere) throw new Error(`${name} cannot be moved to ${target.name}, which already exists.`);
+      if (target.isThere) throw new Error(`${state.name} cannot be moved to ${target.name}, which already exists.`);
       await requireNoLink(name, state.path, "moved");
       target.movedFrom = state.movedFrom ?? state;
       target.movedFrom.movedTo = target;

@@ -1,8 +1,10 @@
 import { setImmediate } from "node:timers/promises";
+import { decodeText } from "../../async/long-texts.ts";
 import type { Files } from "../../engine/files.ts";
 import type { ImageBlock } from "../../engine/message.ts";
 import { hasMoreOf } from "../../text/json-size.ts";
-import { decodeExactly, readWhole } from "../text-file.ts";
+import { createPace } from "../pace.ts";
+import { readWhole } from "../text-file.ts";
 import type { LineWindow } from "./line-window.ts";
 import { type NotebookPicture, renderNotebook } from "./notebook.ts";
 import { checkImage } from "./read-image.ts";
@@ -28,7 +30,7 @@ export interface NotebookText {
 export async function openNotebook(files: Files, path: string): Promise<NotebookText | string> {
   const bytes = await readWhole(files, path, mostBytes);
   if (bytes === undefined) return `it has more than ${sizeWords(mostBytes)}`;
-  const json = decodeExactly(bytes);
+  const json = await decodeText(bytes, createPace());
   if (json === undefined) return "it is not UTF-8";
   await setImmediate();
   // Content separated only by commas needs little memory beyond its text.

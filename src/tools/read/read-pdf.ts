@@ -1,5 +1,6 @@
 import type { PdfPart } from "../../engine/pdf-part.ts";
 import type { Host } from "../../engine/ports.ts";
+import { shownName } from "../../text/shown-name.ts";
 import { readWhole } from "../text-file.ts";
 import { sizeWords } from "./size-words.ts";
 
@@ -23,13 +24,15 @@ type Stop = Extract<PdfPart, { readonly type: "failed" | "exceeded" }>;
 export async function openPdf(host: Host, path: string, signal: AbortSignal): Promise<PdfText> {
   const bytes = await readWhole(host.files, path, mostBytes);
   if (bytes === undefined)
-    throw new Error(`${path} is a PDF of more than ${sizeWords(mostBytes)}. Execute with pdftotext may read it.`);
+    throw new Error(
+      `${shownName(path)} is a PDF of more than ${sizeWords(mostBytes)}. Execute with pdftotext may read it.`,
+    );
   const fileSize = bytes.length;
   const parts = host.pdfPages(bytes, mostPages, signal)[Symbol.asyncIterator]();
   const { value: opened } = await parts.next();
   if (opened?.type !== "opened") {
     await parts.return?.();
-    throw new Error(unreadable(path, isStop(opened) ? opened : nothingCame));
+    throw new Error(unreadable(shownName(path), isStop(opened) ? opened : nothingCame));
   }
   const { pages } = opened;
   let taken = 0;
@@ -41,7 +44,7 @@ export async function openPdf(host: Host, path: string, signal: AbortSignal): Pr
     try {
       for (let next = await parts.next(); next.done !== true; next = await parts.next()) {
         const part = next.value;
-        if (isStop(part) && taken === 0) throw new Error(unreadable(path, part));
+        if (isStop(part) && taken === 0) throw new Error(unreadable(shownName(path), part));
         if (isStop(part)) unread = notToItsEnd(part, `page ${taken + 1} of ${pages}`);
         if (part.type !== "page") return;
         taken += 1;

@@ -3,6 +3,7 @@ import { shownName } from "../../text/shown-name.ts";
 import { decidedPath, decideUse } from "../decided-path.ts";
 import { interrupted, messageOf } from "../outcome.ts";
 import { z } from "../zod.ts";
+import { whyNotSearchable } from "./pattern-bounds.ts";
 import { placesBelow, whyNotSearched } from "./places-below.ts";
 import { searchReport } from "./search-report.ts";
 
@@ -26,9 +27,8 @@ export const globTool = defineTool({
   async run(input, context) {
     const include = listOf(input.patterns);
     if (include.length === 0) return failed("patterns is required: one pattern or more");
-    const homely = include.find((pattern) => pattern.startsWith("~/"));
-    if (homely !== undefined)
-      return failed(`Glob failed: ${homely} begins with "~/". Set "folder" to the home folder.`);
+    const unusable = whyNotSearchable([...include, ...listOf(input.excludePatterns ?? [])], "folder");
+    if (unusable !== undefined) return failed(`Glob failed: ${unusable}`);
     const { files, search } = context.host;
     try {
       const folder = await decidedPath(input, input.folder ?? ".", context);

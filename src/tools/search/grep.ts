@@ -4,6 +4,7 @@ import { shownName } from "../../text/shown-name.ts";
 import { decidedPath, decideUse } from "../decided-path.ts";
 import { interrupted, messageOf } from "../outcome.ts";
 import { z } from "../zod.ts";
+import { whyNotSearchable } from "./pattern-bounds.ts";
 import { placesBelow, whyNotSearched } from "./places-below.ts";
 import { searchReport } from "./search-report.ts";
 
@@ -37,6 +38,8 @@ export const grepTool = defineTool({
   async run(input, context) {
     if (input.pattern === "") return failed("pattern is required and must be a string");
     if ((input.head_limit ?? 0) < 0) return failed("head_limit is the number of results to return: 1 or more");
+    const unusable = whyNotSearchable([input.glob_pattern ?? ""], "path");
+    if (unusable !== undefined) return failed(`Grep failed: ${unusable}`);
     const { files, search } = context.host;
     try {
       const path = await decidedPath(input, input.path ?? ".", context);

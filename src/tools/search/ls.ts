@@ -1,13 +1,15 @@
 import { join } from "node:path";
 import { createPace } from "../../async/pace.ts";
 import type { DirectoryEntry } from "../../engine/files.ts";
-import { defineTool, failed, succeeded } from "../../engine/tool.ts";
+import { defineTool, failed, succeeded, type ToolContext } from "../../engine/tool.ts";
 import { compileWrittenGlob, longestPattern } from "../../text/glob-pattern.ts";
 import { jsonBytes, outputLimit } from "../../text/output.ts";
 import { shownName } from "../../text/shown-name.ts";
+import { expandHome } from "../../text/user-words.ts";
 import { decidedPath, decideUse } from "../decided-path.ts";
 import { interrupted, messageOf } from "../outcome.ts";
 import { z } from "../zod.ts";
+import { whyTooMany } from "./pattern-bounds.ts";
 
 const mostEntries = 1000;
 const spaceForNotes = 500;
@@ -23,6 +25,8 @@ export const lsTool = defineTool({
   },
 
   async run(input, context) {
+    const tooMany = whyTooMany(input.ignorePatterns ?? []);
+    if (tooMany !== undefined) return failed(`LS tool call failed: ${tooMany}`);
     const { files } = context.host;
     try {
       const path = await decidedPath(input, input.directory_path ?? ".", context);
@@ -33,7 +37,7 @@ export const lsTool = defineTool({
           `LS tool call failed: Not a directory: ${shownName(path)}. Use Read for a file.`,
           "not_directory",
         );
-      return succeeded(render(await without(input.ignorePatterns ?? [], await files.list(path), path, context.signal)));
+      return succeeded(render(await without(input.ignorePatterns ?? [], await files.list(path), path, context)));
     } catch (error) {
       return context.signal.aborted ? interrupted() : failed(`LS tool call failed: ${messageOf(error)}`);
     }
@@ -45,9 +49,10 @@ async function without(
   patterns: readonly string[],
   entries: readonly DirectoryEntry[],
   folder: string,
-  signal: AbortSignal,
+  { home, signal }: ToolContext,
 ): Promise<readonly DirectoryEntry[]> {
-  const globs = patterns.flatMap((given) => {
+  const globs = patterns.flatMap((written) => {
+    const given = written.startsWith("~/") ? expandHome(written, home) : written;
     if (given.length > longestPattern) return [compileWrittenGlob(given)];
     const relative = given.startsWith(join(folder, "/")) ? given.slice(join(folder, "/").length) : given;
     const pattern = relative.replace(/^(?:\.\/|\*\*\/)+/, "").replace(/\/[/*]*$/, "");

@@ -18,7 +18,7 @@ describe("Create", () => {
       text: "File created successfully",
     });
     expect(host.text("/project/new/deep/a.txt")).toBe("hello $& \n");
-    expect([...context.seenFiles]).toEqual([["/project/new/deep/a.txt", markOf("hello $& \n")]]);
+    expect([...context.seenFiles]).toEqual([["/project/new/deep/a.txt", await markOf("hello $& \n")]]);
   });
 
   it("replaces a file that was read, and an empty one", async () => {

@@ -4,6 +4,7 @@ import type { Host } from "../../../src/engine/ports.ts";
 import { jsonBytes, outputLimit } from "../../../src/text/output.ts";
 import { editTool } from "../../../src/tools/edit/edit.ts";
 import { replaceText } from "../../../src/tools/edit/edit-text.ts";
+import { createPace } from "../../../src/tools/pace.ts";
 import { readTool } from "../../../src/tools/read/read.ts";
 import { markOf } from "../../../src/tools/seen-files.ts";
 import { createMemoryHost, type MemoryHost } from "../../fakes/memory-host.ts";
@@ -19,7 +20,7 @@ interface Change {
 async function edit(content: string | Uint8Array, change: Change) {
   const host = createMemoryHost({ "/project/f.txt": content });
   const context = createContext(host);
-  context.seenFiles.set("/project/f.txt", markOf(content));
+  context.seenFiles.set("/project/f.txt", await markOf(content));
   const output = await call(editTool, { file_path: "f.txt", ...change }, context);
   return { ...output, after: host.text("/project/f.txt"), seen: context.seenFiles.get("/project/f.txt") };
 }
@@ -31,7 +32,7 @@ describe("Edit", () => {
   it("replaces the text, remembers the new version and returns the changed lines", async () => {
     const { text, ...rest } = await edit("line1\nline2\n", { old_str: "line1", new_str: "edited" });
     const forModel = "Edited /project/f.txt\n-    1  line1\n+    1  edited\n     2  line2";
-    expect(rest).toEqual({ status: "ok", forModel, after: "edited\nline2\n", seen: markOf("edited\nline2\n") });
+    expect(rest).toEqual({ status: "ok", forModel, after: "edited\nline2\n", seen: await markOf("edited\nline2\n") });
     expect(text).toBe(
       JSON.stringify({
         file_path: "/project/f.txt",
@@ -96,7 +97,7 @@ describe("Edit", () => {
       status: "failed",
       text: "Error: The text to replace occurs 2 times in the file. Give more of the lines around it so that it is unique, or set change_all to replace every one.",
       after: "x = 1\ny = x\n",
-      seen: markOf("x = 1\ny = x\n"),
+      seen: await markOf("x = 1\ny = x\n"),
     });
     expect((await edit("aaa", { old_str: "aa", new_str: "b" })).text).toContain("2 times");
     expect((await edit("x = 1\ny = x\n", { old_str: "x", new_str: "z", change_all: true })).after).toBe(
@@ -250,7 +251,7 @@ describe("Edit", () => {
       },
     };
     const context = createContext(host);
-    context.seenFiles.set("/project/f", markOf("a"));
+    context.seenFiles.set("/project/f", await markOf("a"));
     expect((await call(editTool, { file_path: "f", old_str: "a", new_str: "b" }, context)).status).toBe("failed");
     expect(memory.text("/project/f")).toBe("theirs");
   });
@@ -310,12 +311,15 @@ describe("Edit", () => {
 describe("replaceText", () => {
   const word = fc.string({ unit: fc.constantFrom("a", "b", "\n", "\r\n", " ", "$"), maxLength: 12 });
 
-  it("changes exactly the given place, or nothing", () => {
-    fc.assert(
-      fc.property(word, word, word, word, (before, wanted, after, substitute) => {
+  it("changes exactly the given place, or nothing", async () => {
+    await fc.assert(
+      fc.asyncProperty(word, word, word, word, async (before, wanted, after, substitute) => {
         fc.pre(wanted !== "");
         const text = before + wanted + after;
-        const result = replaceText(text, wanted, substitute, false);
+        const result = await replaceText(
+          { text, oldText: wanted, newText: substitute, everywhere: false },
+          createPace(),
+        );
         const unique = text.indexOf(wanted) === text.lastIndexOf(wanted);
         const crlf = /\r\n/.test(text) && !/(?<!\r)\n/.test(text);
         if (unique && !crlf) expect(result).toEqual({ ok: true, text: before + substitute + after });
@@ -324,12 +328,15 @@ describe("replaceText", () => {
     );
   });
 
-  it("leaves no lone line feed in a file without any", () => {
-    fc.assert(
-      fc.property(word, word, word, (content, wanted, substitute) => {
+  it("leaves no lone line feed in a file without any", async () => {
+    await fc.assert(
+      fc.asyncProperty(word, word, word, async (content, wanted, substitute) => {
         fc.pre(wanted !== "");
         const text = `${content.replace(/\r?\n/g, "\r\n")}\r\n`;
-        const result = replaceText(text, wanted, substitute, true);
+        const result = await replaceText(
+          { text, oldText: wanted, newText: substitute, everywhere: true },
+          createPace(),
+        );
         if (result.ok) expect(result.text).not.toMatch(/(?<!\r)\n/);
       }),
     );

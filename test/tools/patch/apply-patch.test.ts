@@ -112,11 +112,11 @@ describe("ApplyPatch", () => {
     );
     await call(applyPatchTool, { input }, context);
     expect(Object.fromEntries(context.seenFiles)).toEqual({
-      "/project/a": markOf("2\n"),
+      "/project/a": await markOf("2\n"),
       "/project/b": "an older version",
       "/project/c": "an older version",
-      "/project/d": markOf("c\n"),
-      "/project/e": markOf("e\n"),
+      "/project/d": await markOf("c\n"),
+      "/project/e": await markOf("e\n"),
     });
     const edited = await call(editTool, { file_path: "a", old_str: "2", new_str: "3" }, context);
     expect(edited.status).toBe("ok");

@@ -17,11 +17,11 @@ describe("a write that fails midway", () => {
   async function run(change: (host: MemoryHost) => Partial<Files>) {
     const host = createMemoryHost(files);
     const context = createContext({ ...host, files: { ...host.files, ...change(host) } });
-    context.seenFiles.set("/project/a", markOf("1\n"));
+    context.seenFiles.set("/project/a", await markOf("1\n"));
     context.seenFiles.set("/project/b", "an older version");
     const output = await call(applyPatchTool, { input }, context);
     expect(Object.fromEntries(context.seenFiles)).toEqual({
-      "/project/a": markOf("1\n"),
+      "/project/a": await markOf("1\n"),
       "/project/b": "an older version",
     });
     return { ...output, after: await contents(host) };

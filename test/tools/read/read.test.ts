@@ -25,7 +25,7 @@ describe("Read", () => {
       text: "one\r\ntwo\n\nfour",
       forModel: "1→one\r\n2→two\n3→\n4→four",
     });
-    expect([...context.seenFiles]).toEqual([["/project/src/a.ts", markOf("one\r\ntwo\n\nfour")]]);
+    expect([...context.seenFiles]).toEqual([["/project/src/a.ts", await markOf("one\r\ntwo\n\nfour")]]);
   });
 
   it("keeps a final newline, drops a byte order mark, and has a message for an empty file", async () => {
