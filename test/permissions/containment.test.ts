@@ -83,6 +83,19 @@ describe("a contained command", () => {
     });
   });
 
+  it("keeps the settings of a working tree from what runs beside git", async () => {
+    const kept = async (command: string) => {
+      const closed = ["config", "config.worktree", "hooks"].map((name) => `${cwd}/.git/${name}`);
+      const repositories = { closed, kept: [`${cwd}/.git`], programs: [], links: [] };
+      const { walls } = await decisionOn(command, { sandbox, repositories });
+      return walls?.kept.filter((path) => path.startsWith(`${cwd}/.git`));
+    };
+    expect([await kept("npm test && git add ."), await kept("git switch -c x")]).toEqual([
+      [`${cwd}/.git/config.worktree`],
+      [],
+    ]);
+  });
+
   it("hides credentials, and what it could start later cannot be created", async () => {
     const { walls } = await decisionOn("./build.sh", { sandbox });
     expect(walls?.hidden).toEqual(expect.arrayContaining([`${home}/.ssh`, `${home}/.tinman`, `${home}/.bash_history`]));

@@ -3,7 +3,15 @@ import { join } from "node:path";
 import { errorCode } from "../../text/system-errors.ts";
 import { canonicalPath } from "../files/canonical-path.ts";
 import { statusNow } from "../processes/process-status.ts";
-import type { Walls } from "./walls.ts";
+
+export interface MissingPlaces {
+  /** Folders to create first, parents first, because a mount needs a place. */
+  readonly missing: readonly string[];
+  /** The ones among them that must stay empty. */
+  readonly missingKept: readonly string[];
+  /** Kept places that are links, which a mount cannot protect, and where they lead. */
+  readonly links: ReadonlyMap<string, string>;
+}
 
 export interface HeldPlaces {
   /** Folders to remove when this command ends, parents first. */
@@ -115,7 +123,7 @@ function isEmptyOrGone(path: string): boolean {
  * Creates the folders that the mounts of missing places need, and removes them with the last command that uses them, also
  * of other processes. A folder with content is never removed.
  */
-export function holdPlaces({ missing, missingKept, links }: Walls): HeldPlaces {
+export function holdPlaces({ missing, missingKept, links }: MissingPlaces): HeldPlaces {
   const kept = new Set(missingKept);
   const folders = missing.filter((path) => {
     const known = uses.get(path);

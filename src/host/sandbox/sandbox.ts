@@ -49,9 +49,12 @@ function agentFor(shown: readonly string[], environment: Environment): readonly 
   }
 }
 
-/** Folders that git takes for repositories by their files. Such files are ordinary, so they can be created. */
-function bareRepositories(folders: readonly string[]): readonly string[] {
-  return folders.filter((folder) => !isThere(join(folder, ".git")) && looksLikeGit(folder));
+/** Files in these folders by which git takes its settings from elsewhere. They are ordinary, so they can be created. */
+function redirectionsIn(folders: readonly string[]): readonly string[] {
+  return folders.flatMap((folder) => [
+    ...(!isThere(join(folder, ".git")) && looksLikeGit(folder) ? [join(folder, "HEAD")] : []),
+    ...(isThere(join(folder, "commondir")) ? [join(folder, "commondir")] : []),
+  ]);
 }
 
 /** A mount needs an existing place. A place that cannot be created stays closed, and the command reports it. */
@@ -128,7 +131,7 @@ export function createHostSandbox(homes: HomesFolders = systemHomes): HostSandbo
       ],
     });
     const held = holdPlaces(plan);
-    const bare = bareRepositories(walls.writable);
+    const redirections = redirectionsIn(walls.writable);
     const network = walls.network === "session" && space !== undefined;
     const seesSession = walls.processes === "session" && space !== undefined;
     const processes = seesSession ? "seen" : inBackground && space !== undefined ? "below" : "none";
@@ -154,11 +157,12 @@ export function createHostSandbox(homes: HomesFolders = systemHomes): HostSandbo
       heldFolders: held.folders,
       async finish() {
         const changed = await held.release();
+        const made = redirectionsIn(walls.writable).filter((path) => !redirections.includes(path));
         return [
           ...changed.map((path) => `[${path} appeared or changed while this command ran. Check it before you use it.]`),
-          ...bareRepositories(walls.writable)
-            .filter((path) => !bare.includes(path))
-            .map((path) => `[${path} is a git repository by its files since this command ran. Check ${path}/config.]`),
+          ...made.map(
+            (path) => `[${path} is new: git takes its settings from there. Check it before you use git here.]`,
+          ),
         ];
       },
     };

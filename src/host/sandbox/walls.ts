@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import type { Containment } from "../../engine/containment.ts";
 import { canonicalPath } from "../files/canonical-path.ts";
 import { liesBelow } from "../files/where-it-leads.ts";
-import { mayVanish } from "./mount-points.ts";
+import { type MissingPlaces, mayVanish } from "./mount-points.ts";
 
 /** What a command can do with a place and everything below it. */
 type Rule = "write" | "keep" | "hide" | "show";
@@ -15,14 +15,8 @@ export interface Mount {
   readonly as: "write" | "anchor" | "read" | "empty folder" | "empty file";
 }
 
-export interface Walls {
+export interface Walls extends MissingPlaces {
   readonly mounts: readonly Mount[];
-  /** Folders to create first, parents first, because a mount needs a place. */
-  readonly missing: readonly string[];
-  /** The ones among them that must stay empty. */
-  readonly missingKept: readonly string[];
-  /** Kept places that are links, which a mount cannot protect, and where they lead. */
-  readonly links: ReadonlyMap<string, string>;
 }
 
 function depthOrder(left: string, right: string): number {

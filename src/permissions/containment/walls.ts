@@ -16,7 +16,7 @@ export interface Situation {
 }
 
 /** Sub-commands of git that change a repository's settings. */
-const changesSettings = /^(?:branch|checkout|switch|submodule|worktree|remote|init|clone)$/;
+const changesSettings = /^(?:branch|checkout|switch|submodule|worktree|remote|init|clone|sparse-checkout)$/;
 
 /** The walls around a command. Parts not understood get the workspace, and nothing that other parts need. */
 export function wallsFor(pieces: readonly Piece[], situation: Situation): Containment {
@@ -34,7 +34,7 @@ export function wallsFor(pieces: readonly Piece[], situation: Situation): Contai
     writable: [sandbox.temp, ...(reads ? [] : [cwd, ...git.writable, ...elsewhere])],
     caches: [...(reads ? [] : sandbox.writable), ...needed.flatMap(({ caches }) => below(caches))],
     outputs: isUnknown ? redirectedTo(pieces, situation) : [],
-    kept: reads ? [] : keptPlaces(context),
+    kept: reads ? [] : [...keptPlaces(context), ...git.kept],
     barred: reads ? [] : [...new Set([...git.barred, `${cwd}/.tinman`, `${cwd}/.mcp.json`])],
     hidden: hiddenPlaces(context),
     shown: [
@@ -65,16 +65,18 @@ function isGit({ part, judged }: Piece): boolean {
 function repositoryWalls(
   pieces: readonly Piece[],
   { context, isUnknown }: Situation,
-): Pick<Containment, "writable" | "barred"> {
+): Pick<Containment, "writable" | "kept" | "barred"> {
   const { closed = [], kept = [] } = context.repositories ?? {};
   const git = isUnknown ? [] : pieces.filter(isGit);
-  if (git.length === 0) return { writable: [], barred: [`${context.cwd}/.git`, ...kept, ...closed] };
+  if (git.length === 0) return { writable: [], kept: [], barred: [`${context.cwd}/.git`, ...kept, ...closed] };
   const isSetting = git.some(({ part }) =>
     changesSettings.test(part.words?.find((word, at) => at > 0 && word?.[0] !== "-") ?? ""),
   );
   const own = kept.filter((path) => closed.some((place) => place === `${path}/hooks`));
   return {
     writable: own,
+    // Git reads it even if it is an empty folder, so it cannot be kept from existing.
+    kept: isSetting ? [] : closed.filter((path) => path.endsWith("/config.worktree")),
     barred: [
       ...kept.filter((path) => !own.includes(path)),
       ...closed.filter((path) => !path.endsWith("/config.worktree") && !(isSetting && path.endsWith("/config"))),
