@@ -116,7 +116,7 @@ describe("a contained command", () => {
       await of("git switch -c x && git commit -m x"),
       await of("npm test && git commit -m x"),
     ]).toEqual([
-      [false, false, git, unwanted],
+      [false, false, git, []],
       [true, true, git, unwanted],
       [true, true, git, unwanted],
       [true, true, [], []],
@@ -147,6 +147,16 @@ describe("a contained command", () => {
       branch: [`${cwd}/.git/hooks`],
       both: [`${cwd}/.git`, `${cwd}/.git/config`, `${cwd}/.git/hooks`],
     });
+  });
+
+  it("keeps the settings of a working tree from what runs beside git", async () => {
+    const kept = async (command: string) => {
+      const closed = ["config", "config.worktree", "hooks"].map((name) => `${cwd}/.git/${name}`);
+      const repositories = { closed, kept: [`${cwd}/.git`], programs: [], links: [] };
+      const { walls } = await decisionOn(command, { sandbox, repositories });
+      return walls?.kept.filter((path) => path.startsWith(`${cwd}/.git`));
+    };
+    expect([await kept("git add ."), await kept("git switch -c x")]).toEqual([[`${cwd}/.git/config.worktree`], []]);
   });
 
   it("hides credentials, and what it could start later cannot be created", async () => {

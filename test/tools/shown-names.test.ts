@@ -111,7 +111,7 @@ test("messages keep a name on one line", async () => {
       ["Cannot edit /project/d\\x0a: it is not a regular file."],
       ["Cannot edit file that has not been read first: /project/d\\x0a/f. Read it, then edit it."],
       [
-        'Cannot edit file: ~no\\x0athing begins with "~", and only "~/" is known, as your home. Give the whole path, or "./~no\\x0athing" for a file of that name.',
+        'Cannot edit file: ~no\\x0athing begins with "~". Only "~/", your home, is supported. Give the whole path, or "./~no\\x0athing" for a file of that name.',
       ],
       ["Cannot create file: /project/d\\x0a is a directory."],
       [

@@ -59,7 +59,8 @@ async function childrenOf(pid: number): Promise<readonly number[]> {
 /** A process's ids, from our PID namespace down to its own. */
 async function idsOf(pid: number | undefined): Promise<readonly number[]> {
   const status = await readFile(`/proc/${pid}/status`, "latin1").catch(() => "");
-  return /^NSpid:\t(.*)$/m.exec(status)?.[1]?.split("\t").map(Number) ?? [];
+  const line = status.split("\n").find((text) => text.startsWith("NSpid:"));
+  return line?.split("\t").slice(1).map(Number) ?? [];
 }
 
 const mostLaunchers = 8;

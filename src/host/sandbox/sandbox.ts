@@ -14,7 +14,7 @@ import { createSessionSpace, type SessionSpace } from "./session-space.ts";
 import { sessionTemp } from "./session-temp.ts";
 import { probeSandbox } from "./status.ts";
 import { goFlagsFor, toolEnvironment } from "./tool-environment.ts";
-import { bareRepositories, ownGitFolders, removeNew, withoutHooks } from "./walls/git-walls.ts";
+import { ownGitFolders, redirectionsIn, removeNew, withoutHooks } from "./walls/git-walls.ts";
 import { listeningSockets, runFolders } from "./walls/hidden-sockets.ts";
 import { makeFolders, makePlaces } from "./walls/made-places.ts";
 import { holdPlaces } from "./walls/mount-points.ts";
@@ -123,7 +123,7 @@ export function createHostSandbox(homes: HomesFolders = systemHomes): HostSandbo
     });
     // A profile needs no place to mount on.
     const held = holdPlaces(isMac ? { ...plan, missing: [] } : plan);
-    const bare = bareRepositories(walls.writable);
+    const redirections = redirectionsIn(walls.writable);
     const common = {
       environment: {
         ...toolEnvironment(environment, temp, {
@@ -136,12 +136,13 @@ export function createHostSandbox(homes: HomesFolders = systemHomes): HostSandbo
       heldFolders: held.folders,
       async finish() {
         const changed = await held.release();
-        const newRepositories = bareRepositories(walls.writable).filter((path) => !bare.includes(path));
+        const removed = removeNew(absent);
+        const made = redirectionsIn(walls.writable).filter((path) => !redirections.includes(path));
         return [
           ...changed.map((path) => `[${path} appeared or changed while this command ran. Check it before you use it.]`),
-          ...removeNew(absent).map((path) => `[${path} was removed: it appeared while this command ran.]`),
-          ...newRepositories.map(
-            (path) => `[${path} is a git repository by its files since this command ran. Check ${path}/config.]`,
+          ...removed.map((path) => `[${path} was removed: it appeared while this command ran.]`),
+          ...made.map(
+            (path) => `[${path} is new: git takes its settings from there. Check it before you use git here.]`,
           ),
         ];
       },

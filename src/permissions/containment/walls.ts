@@ -16,7 +16,7 @@ export interface Situation {
 }
 
 /** Sub-commands of git that change a repository's settings. In the sandbox they run no hooks, which could change them. */
-const changesSettings = /^(?:branch|checkout|switch|submodule|worktree|remote|init|clone)$/;
+const changesSettings = /^(?:branch|checkout|switch|submodule|worktree|remote|init|clone|sparse-checkout)$/;
 
 /**
  * The walls around a command. Its parts share them, so code of the project, and what is not understood, must not get what
@@ -47,7 +47,7 @@ export function wallsFor(pieces: readonly Piece[], situation: Situation): Contai
     newFolders: reads ? [] : named,
     caches: [...(reads ? [] : sandbox.writable), ...caches],
     outputs: isTrusted || reads ? [] : redirectedTo(pieces, situation),
-    kept: reads ? [] : kept,
+    kept: reads ? [] : [...kept, ...repositories.kept],
     barred: reads ? [] : [...new Set([...repositories.barred, ...startUp, `${cwd}/.tinman`, `${cwd}/.mcp.json`])],
     unwanted: reads ? [] : repositories.unwanted,
     runsHooks: !repositories.isSetting,
@@ -79,6 +79,7 @@ function isGit({ part, judged }: Piece): boolean {
 
 interface RepositoryWalls {
   readonly writable: readonly string[];
+  readonly kept: readonly string[];
   readonly barred: readonly string[];
   readonly unwanted: readonly string[];
   /** Git changes settings, and runs no hooks. */
@@ -92,7 +93,8 @@ interface RepositoryWalls {
 function repositoryWalls(git: readonly Piece[], { context }: Situation): RepositoryWalls {
   const { closed = [], kept = [] } = context.repositories ?? {};
   if (git.length === 0) {
-    return { writable: [], barred: [`${context.cwd}/.git`, ...kept, ...closed], unwanted: [], isSetting: false };
+    const barred = [`${context.cwd}/.git`, ...kept, ...closed];
+    return { writable: [], kept: [], barred, unwanted: [], isSetting: false };
   }
   // Beside another sub-command, whose hooks run, settings stay closed.
   const isSetting = git.every(({ part }) =>
@@ -101,12 +103,14 @@ function repositoryWalls(git: readonly Piece[], { context }: Situation): Reposit
   const own = kept.filter((path) => closed.some((place) => place === `${path}/hooks`));
   return {
     writable: own,
+    // Git reads it even if it is an empty folder, so it cannot be kept from existing.
+    kept: isSetting ? [] : closed.filter((path) => path.endsWith("/config.worktree")),
     barred: [
       ...kept.filter((path) => !own.includes(path)),
       ...closed.filter((path) => !path.endsWith("/config.worktree") && !(isSetting && path.endsWith("/config"))),
     ],
     // Git reads settings from where these say. It needs neither, and an empty one would stop it.
-    unwanted: own.flatMap((path) => [`${path}/commondir`, `${path}/config.worktree`]),
+    unwanted: isSetting ? [] : own.flatMap((path) => [`${path}/commondir`, `${path}/config.worktree`]),
     isSetting,
   };
 }

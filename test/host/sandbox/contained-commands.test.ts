@@ -204,6 +204,19 @@ if (!works) {
   });
 }
 
+test.runIf(works)(
+  "a version that cannot prevent user namespaces works, and the status says what it lacks",
+  async () => {
+    const old = join(world.folder, "bwrap");
+    const refuse = `case " $* " in *" --disable-userns "*) echo "bwrap: Unknown option --disable-userns" >&2; exit 1;; esac`;
+    await writeFile(old, `#!/bin/sh\n${refuse}\nexec /usr/bin/bwrap "$@"\n`, { mode: 0o555 });
+    expect(await probeSandbox(old, undefined)).toEqual({
+      ...{ works: true, mechanism: "bubblewrap", sharesNetwork: false },
+      weakness: expect.stringContaining("Version 0.8 can."),
+    });
+  },
+);
+
 test("without bubblewrap, a contained command does not run and the status says what to install", async () => {
   expect(await probeSandbox(undefined, undefined)).toEqual({
     works: false,

@@ -66,13 +66,17 @@ if (await canContain()) {
     expect((await world.run(look, swapped)).head).not.toContain("OTHER");
   });
 
-  test("a program's files that make the workspace a repository are reported", async () => {
+  test("files by which git would take its settings from elsewhere are reported", async () => {
     const world = await newWorld("bare");
-    const make = "mkdir objects refs && echo 'ref: refs/heads/main' > HEAD && echo '[core]' > config";
     const { workspace } = world;
-    const words = `\n[${workspace} is a git repository by its files since this command ran. Check ${workspace}/config.]\n`;
-    expect((await world.run(make)).head).toBe(words);
-    expect((await world.run("true")).head).toBe("");
+    const words = (name: string) =>
+      `\n[${join(workspace, name)} is new: git takes its settings from there. Check it before you use git here.]\n`;
+    const make = "mkdir objects refs && echo 'ref: refs/heads/main' > HEAD && echo '[core]' > config";
+    expect((await world.run(make)).head).toBe(words("HEAD"));
+    expect((await world.run("mkdir .git; echo ../evil > .git/commondir")).head).toBe("");
+    const writable = [workspace, join(workspace, ".git")];
+    expect((await world.run("echo x > .git/config; rm .git/commondir", { writable })).head).toBe("");
+    expect((await world.run("echo ../evil > .git/commondir", { writable })).head).toBe(words(".git/commondir"));
   });
 
   test("Go builds where no repository can be made", async () => {

@@ -55,7 +55,10 @@ export function removeNew(absent: readonly string[]): readonly string[] {
   return made;
 }
 
-/** Folders that git takes for repositories by their files. Such files are ordinary, so they can be created. */
-export function bareRepositories(folders: readonly string[]): readonly string[] {
-  return folders.filter((folder) => !isThere(join(folder, ".git")) && looksLikeGit(folder));
+/** Files in these folders by which git takes its settings from elsewhere. They are ordinary, so they can be created. */
+export function redirectionsIn(folders: readonly string[]): readonly string[] {
+  return folders.flatMap((folder) => [
+    ...(!isThere(join(folder, ".git")) && looksLikeGit(folder) ? [join(folder, "HEAD")] : []),
+    ...(isThere(join(folder, "commondir")) ? [join(folder, "commondir")] : []),
+  ]);
 }

@@ -115,7 +115,7 @@ function isEmptyOrGone(path: string): boolean {
  * Creates the folders that the mounts of missing places need, and removes them with the last command that uses them, also
  * of other processes. A folder with content is never removed.
  */
-export function holdPlaces({ missing, missingKept, links }: Walls): HeldPlaces {
+export function holdPlaces({ missing, missingKept, links }: Omit<Walls, "mounts">): HeldPlaces {
   const kept = new Set(missingKept);
   const folders = missing.filter((path) => {
     const known = uses.get(path);
