@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { basename } from "node:path";
-import type { Contained, Containment, Sandbox, SandboxStatus } from "../../engine/containment.ts";
+import type { Contained, Sandbox, SandboxStatus } from "../../engine/containment.ts";
 import { harmlessGitSettings } from "../git/git-credentials.ts";
 import { isThere } from "../git/repository.ts";
 import { ownProgram } from "../processes/executables.ts";
