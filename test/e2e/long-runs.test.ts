@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import summaryPrompt from "../../src/engine/context/prompts/summary.md";
 import type { ProviderServer, Turn } from "../fakes/providers/base.ts";
 import { createOpenAIChatServer } from "../fakes/providers/openai-chat-server.ts";
 import { isFullRun } from "../full-run.ts";
@@ -26,7 +27,8 @@ function reads(step: number): Turn {
   return { calls: [{ name: "Read", input: { file_path: "notes.txt", offset: step % 7, limit: 30 } }] };
 }
 
-const isForSummary = ({ rawBody }: { readonly rawBody: string }) => rawBody.includes("Write a summary of it");
+const [summaryRequest = ""] = summaryPrompt.split("\n");
+const isForSummary = ({ rawBody }: { readonly rawBody: string }) => rawBody.includes(summaryRequest);
 
 const steps = isFullRun ? 300 : 100;
 
