@@ -1,3 +1,5 @@
+import type { NamedServer } from "./servers/tool-servers.ts";
+
 /** Classes of tool calls that run unasked. */
 export const autonomyLevels = ["off", "low", "medium", "high"] as const;
 export type Autonomy = (typeof autonomyLevels)[number];
@@ -89,7 +91,7 @@ export interface ModelByDefault {
 export interface RunOptions {
   /** Never ask. */
   readonly unsafe?: boolean;
-  /** Tools allowed by name, whatever the autonomy level. */
+  /** Tools allowed by name, whatever the autonomy level. A final `*` matches the rest of a name. */
   readonly enabledTools?: readonly string[];
   readonly disabledTools?: readonly string[];
   /** The user named no model: a prompt that the offline model does not understand fails. */
@@ -103,6 +105,10 @@ export interface RunOptions {
   readonly maxWaiting?: number;
   /** How long a client has for the result of a call it runs. */
   readonly toolResultMs?: number;
+  /** Servers that the client named. Never stored: they can hold credentials. */
+  readonly servers?: readonly NamedServer[];
+  /** Where a browser goes after a sign-in at a server. */
+  readonly signInCallback?: string;
 }
 
 /** Limits of one prompt's turn. */

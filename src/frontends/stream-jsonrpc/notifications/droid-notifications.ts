@@ -192,6 +192,9 @@ export function createTranslator(start: TranslatorStart) {
       const { message, through: visibleBoundaryMessageId, removed: removedCount } = summary;
       tell({ type: "session_compacted", summaryId: message.id, removedCount, visibleBoundaryMessageId });
     },
+    "servers.changed": ignored,
+    "sign-in.required": ignored,
+    "sign-in.ended": ignored,
     "compaction.ended": () => enter(isInTurn ? "streaming_assistant_message" : "idle"),
     notice: ({ level, text: message, at }) =>
       tell({ type: "notice", level, message, timestamp: new Date(at).toISOString() }),

@@ -107,7 +107,7 @@ function detailsOf({ call, decision, preview }: AskedCall): PermissionDetails {
       };
     }
     default: {
-      const fullCommand = shownCall(call.name, preview, call.input);
+      const fullCommand = shownCall(call.name, preview?.type === "server" ? undefined : preview, call.input);
       return { type: "exec", fullCommand, command: call.name, extractedCommands: [call.name], ...rated };
     }
   }
