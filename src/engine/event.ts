@@ -1,7 +1,7 @@
 import type { Failure } from "./errors.ts";
 import type { Answer, Interaction } from "./interaction.ts";
 import type { AssistantMessage, PromptBlock, ToolResultBlock, Usage, UserMessage } from "./message.ts";
-import type { ServerEventBody } from "./servers/tool-servers.ts";
+import type { ServerEventBody } from "./servers/server-state.ts";
 import type { SessionSettings } from "./settings.ts";
 
 /** How a turn can end. Front ends derive stop reasons and exit codes from it. */

@@ -1,4 +1,4 @@
-import type { NamedServer } from "./servers/tool-servers.ts";
+import type { NamedServer } from "./servers/server-entry.ts";
 
 /** Classes of tool calls that run unasked. */
 export const autonomyLevels = ["off", "low", "medium", "high"] as const;

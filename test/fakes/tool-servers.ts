@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { AccessClass } from "../../src/engine/permission.ts";
-import type { OpenServers, ServerState, ServersOfSession, ToolServers } from "../../src/engine/servers/tool-servers.ts";
+import type { ServerState } from "../../src/engine/servers/server-state.ts";
+import type { OpenServers, ServersOfSession, ToolServers } from "../../src/engine/servers/tool-servers.ts";
 import { defineTool, succeeded, type Tool } from "../../src/engine/tool.ts";
 
 interface FakeTool {

@@ -4,7 +4,8 @@ import type { SessionState } from "../log/history.ts";
 import type { Interactions } from "../session/interactions.ts";
 import type { RunOptions } from "../settings.ts";
 import { Approvals } from "./approvals.ts";
-import type { ServerEventBody, ToolServers } from "./tool-servers.ts";
+import type { ServerEventBody } from "./server-state.ts";
+import type { ToolServers } from "./tool-servers.ts";
 
 interface Around {
   readonly state: SessionState;

@@ -1,0 +1,44 @@
+/** How a server is reached. */
+export type ServerKind = "stdio" | "http" | "sse";
+
+export interface ServerOAuth {
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  readonly scopes?: readonly string[];
+  readonly resource?: string | false;
+  readonly issuer?: string;
+  readonly clientMetadataUrl?: string;
+  readonly callbackPort?: number;
+  readonly authMethod?: "none" | "client_secret_basic" | "client_secret_post";
+}
+
+/** How a server is started or reached. */
+export type ServerEntry = (
+  | {
+      readonly kind: "stdio";
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env: Readonly<Record<string, string>>;
+      /** It runs in the sandbox. */
+      readonly contained?: boolean;
+    }
+  | {
+      readonly kind: "http" | "sse";
+      readonly url: string;
+      readonly headers: Readonly<Record<string, string>>;
+      /** `false`: never sign in. */
+      readonly oauth?: ServerOAuth | false;
+    }
+) & {
+  /** Configured, but not used until enabled. */
+  readonly isDisabled?: boolean;
+  /** Classes by the server's tool name. They replace our own judgement. */
+  readonly tools?: Readonly<Record<string, "read" | "low" | "medium" | "high">>;
+  /** The server may ask the session's model. */
+  readonly sampling?: boolean;
+};
+
+export interface NamedServer {
+  readonly name: string;
+  readonly entry: ServerEntry;
+}
