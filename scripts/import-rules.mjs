@@ -63,6 +63,13 @@ const rows = [
     libraries: ["zod"],
     builtins: "all",
   },
+  {
+    room: "mcp",
+    may: ["engine"],
+    lazily: ["@modelcontextprotocol/client"],
+    libraries: ["zod"],
+    builtins: "no-machine",
+  },
   { room: "store/listing", may: [], lazily: ["engine"], builtins: "all" },
   { room: "store", may: ["engine", "store/listing"], builtins: "all" },
   { room: "host/processes/start-program.ts", may: [], builtins: "all", startsPrograms: true },
@@ -123,7 +130,7 @@ const rows = [
   },
   {
     room: "compose.ts",
-    may: ["engine", "permissions", "tools", "models", "net", "store", "host", "config", "config/home.ts"],
+    may: ["engine", "permissions", "tools", "models", "mcp", "net", "store", "host", "config", "config/home.ts"],
     builtins: "all",
   },
   {
