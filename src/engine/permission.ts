@@ -279,7 +279,7 @@ export interface DecisionContext {
   readonly enabledTools: readonly string[];
   /** Present if commands can be contained here. */
   readonly sandbox?: SandboxSituation;
-  /** Why they cannot be, although the user wants it: a sentence. */
+  /** Set if the user wants containment but it doesn't work: the reason, as a sentence. */
   readonly noSandbox?: string;
 }
 

@@ -36,7 +36,7 @@ export async function inFolder<T>(
   try {
     return await act(held);
   } catch (error) {
-    // Met a link where none is followed.
+    // The path has become a link, which is never followed.
     if (errorCode(error) === "ELOOP") throw leadsElsewhere(meant);
     throw aboutFolder(error, held.reach, folder);
   } finally {

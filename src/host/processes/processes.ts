@@ -118,7 +118,7 @@ function unstartable(error: unknown): CommandResult {
   return nothingRan({ type: "unstartable", message });
 }
 
-/** A contained command that a signal ended comes out as an exit code. */
+/** For a contained command, the launcher reports a signal as an exit code. */
 function endInside(end: CommandResult["end"]): CommandResult["end"] {
   const signal = end.type === "exit" ? signalOf(end.code) : undefined;
   return signal === undefined ? end : { type: "signal", signal };

@@ -79,7 +79,7 @@ const goesHome = /\bchdir\s?(?:;|\(\s?\))/;
 const deletingCallHere =
   /\b(?:rm|rmdir|unlink|remove|delete)\w{0,20}\((?:["']\.\/?["']|os\.getcwd\(\)|process\.cwd\(\)|Path\(\))/i;
 
-/** A call that deletes a folder with all that is in it. */
+/** A call that deletes a folder with its content. */
 const treeCall =
   /\b(?:rmtree|remove_tree|rm_rf?|rmSync|removeSync|RemoveAll|remove_dir_all|emptyDir(?:Sync)?|remove_entry(?:_secure)?|deleteDirectory|delete-directory|rimraf)(?: ?\( ?| (?=["'`$@%(]))/g;
 /** A cheap first check that all of these pass. */

@@ -46,7 +46,7 @@ interface Parts {
   claim(id: string): void;
   /** Gives up opening; no effect once it is open. */
   readonly signal: AbortSignal;
-  /** Words for people, never for the wire. */
+  /** Messages for people, never sent on the wire. */
   warn(words: string): void;
 }
 
