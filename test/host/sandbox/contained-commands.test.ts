@@ -196,7 +196,7 @@ if (!works) {
     expect(refused).toEqual(
       saying("", {
         type: "unstartable",
-        message: expect.stringContaining(`${temp} is not a folder of yours`),
+        message: expect.stringContaining(`${temp} is not your folder`),
       } as never),
     );
     await rm(temp);
