@@ -73,7 +73,7 @@ const compressor = /^(?:gzip|gunzip|bzip2|bunzip2|xz|unxz|lzma|zstd|unzstd|lz4|p
 const deletingAll =
   /(?:^|[^\w.-])(?:rm|rmdir|shred|rimraf|remove_directory|srm|wipe|trash(?:-put)?|gvfs-trash|worktree (?:remove|move))\b|--target-dir\b|--remove-source-files\b/;
 const removesUser = /(?:^|[^\w.-])(?:userdel|deluser)\s/;
-/** In a program, a change of folder that names none goes to the home. */
+/** `chdir` without an argument goes to the home in Perl and Ruby. */
 const goesHome = /\bchdir\s?(?:;|\(\s?\))/;
 
 const deletingCallHere =
