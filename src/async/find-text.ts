@@ -54,7 +54,7 @@ async function eachShortMatch(
   }
 }
 
-/** For each length of a text's start, how much of that start is also its end (Knuth, Morris, Pratt). */
+/** The failure table of Knuth, Morris and Pratt: per prefix, the length of its longest border. */
 async function bordersOf(wanted: string, rest: Rest): Promise<Int32Array> {
   const borders = new Int32Array(wanted.length);
   let same = 0;

@@ -84,7 +84,7 @@ const launchers: { readonly [Platform in NodeJS.Platform]?: readonly string[] } 
   darwin: ["/usr/bin/sandbox-exec"],
 };
 
-/** Nothing of it is loaded before the first contained command, and nothing has to be ended without one. */
+/** Loads the sandbox with the first contained command. Before that, there is nothing to end. */
 function lazySandbox(): { readonly load: () => Promise<HostSandbox>; readonly sandbox: Sandbox } {
   let loaded: HostSandbox | undefined;
   const load = lazily(async () => {

@@ -38,7 +38,7 @@ export interface JudgedCommand {
 
 export interface JudgedSandbox {
   readonly mode?: SandboxOptions["mode"] | undefined;
-  /** Whether it works on this machine does not matter. */
+  /** Judge as if the sandbox works, without probing it. */
   readonly isAssumed?: boolean;
   /** The level to judge for. Commands at `high` are not contained unless that is required. */
   readonly level?: PolicyLevel | undefined;

@@ -34,7 +34,7 @@ export class ModelView {
     return contextUse({ model: info, state, request, options: this.parts.compaction });
   }
 
-  /** Turns make room through this. */
+  /** What turns need to compact the conversation. */
   get compaction(): Pick<CompactorParts, "options" | "silence" | "ofCall" | "instructions"> {
     const { modelSilence: silence } = this.run;
     return {

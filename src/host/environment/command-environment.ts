@@ -52,7 +52,7 @@ export interface SortedEnvironment {
   readonly withheld: readonly WithheldVariable[];
 }
 
-/** Whether a value is distinctive enough to recognise its copies. Inside other values it must be longer than as a whole value. */
+/** Whether a value is distinctive enough to recognise copies of it. Copies inside longer values need more characters. */
 const isTelling = (value: string, least = 10): boolean =>
   value.length >= least && /^(?!\/)(?=.*\d)(?=.*[a-z])\S+$/i.test(value);
 const leastForCopy = 7;

@@ -279,7 +279,7 @@ export class EditorSession {
     return this.parts.link.close();
   }
 
-  /** Unless a prompt will fail with it. */
+  /** Reports a backend's end, unless a running prompt will fail with it. */
   private tellDeath(): void {
     if (this.death === undefined || this.isBusy) return;
     const { reason, stderr } = this.death;
