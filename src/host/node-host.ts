@@ -10,7 +10,7 @@ import { sessionTemp } from "./sandbox/session-temp.ts";
 
 const longestName = 60;
 
-export interface NodeHostOptions {
+interface NodeHostOptions {
   /** For complete tool outputs, with a folder per session. */
   readonly outputsDir: string;
   /** Keeps a file's new text until it is in place. Default: beside the file. */

@@ -36,7 +36,7 @@ export interface JudgedCommand {
   at(level: PolicyLevel): Verdict;
 }
 
-export interface JudgedSandbox {
+interface JudgedSandbox {
   readonly mode?: SandboxOptions["mode"] | undefined;
   /** Judge as if the sandbox works, without probing it. */
   readonly isAssumed?: boolean;

@@ -22,7 +22,7 @@ import { isToolError } from "./run-failure.ts";
 import type { TurnOutcome } from "./turn-outcome.ts";
 
 /** A turn's dependencies on its session. */
-export interface TurnParts {
+interface TurnParts {
   readonly turnId: string;
   readonly state: SessionState;
   /** Waiting prompts that this turn takes up, in order. */

@@ -28,7 +28,7 @@ function isMisleading(name: string): boolean {
 }
 
 /** Why a variable is withheld from commands. */
-export type WithheldBecause =
+type WithheldBecause =
   /** Its name marks a credential. */
   | "name"
   /** Its value is or contains a credential. */
@@ -47,7 +47,7 @@ export interface WithheldVariable {
   readonly kind?: SecretKind | "copy of a withheld value" | "git setting beside a withheld one";
 }
 
-export interface SortedEnvironment {
+interface SortedEnvironment {
   readonly passed: Readonly<Record<string, string>>;
   readonly withheld: readonly WithheldVariable[];
 }
