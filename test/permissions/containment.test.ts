@@ -193,7 +193,7 @@ describe("a contained command", () => {
   });
 });
 
-describe("a command that needs to leave", () => {
+describe("a command that must run outside the sandbox", () => {
   it.each([
     ["git push", "high, outside"],
     ["sudo ls", "high, outside"],
