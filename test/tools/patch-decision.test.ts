@@ -3,7 +3,7 @@ import type { Host } from "../../src/engine/ports.ts";
 import { decidedPath, decideUse } from "../../src/tools/decided-path.ts";
 import { applyPatchTool } from "../../src/tools/patch/apply-patch.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
-import { createContext } from "./call.ts";
+import { createContext, decidedCall, previewOf } from "./call.ts";
 import { patch } from "./patch-support.ts";
 
 describe("the decision's paths", () => {
@@ -39,24 +39,22 @@ describe("the decision's paths", () => {
 
   it("have the names that were decided on", async () => {
     const scope = scopeOf(createMemoryHost({ "/project/a": "" }));
-    const input = {};
-    await decideUse("read", input, "a", scope);
-    await decideUse("write", input, "b", scope);
-    expect(await Promise.all(["a", "b"].map((name) => decidedPath(input, name, scope)))).toEqual([
+    const accesses = [await decideUse("read", "a", scope), await decideUse("write", "b", scope)];
+    const decided = { ...scope, accesses };
+    expect(await Promise.all(["a", "./b"].map((name) => decidedPath(name, decided)))).toEqual([
       "/project/a",
       "/project/b",
     ]);
-    await expect(decidedPath(input, "c", scope)).rejects.toThrow("c was not decided on. Nothing was done.");
+    await expect(decidedPath("c", decided)).rejects.toThrow("c was not decided on. Nothing was done.");
   });
 
   it("cannot be swapped for others", async () => {
     for (const swapped of ["d", "e"]) {
       const host = createMemoryHost({ "/etc/x": "secret\n", "/project/a": "1\n" });
-      const context = createContext(host);
-      const input = applyPatchTool.input.parse({
+      const given = {
         input: patch("*** Update File: a", "-1", "+2", "*** Update File: d/x", "*** Move to: e/x", "-secret", "+gone"),
-      });
-      await applyPatchTool.access(input, context);
+      };
+      const { input, context } = await decidedCall(applyPatchTool, given, createContext(host));
       if (swapped === "e") host.put("/project/d/x", "secret\n");
       host.link(`/project/${swapped}`, "/etc");
       const words = `${swapped}/x was decided on as /project/${swapped}/x, but now leads to /etc/x. Nothing was done.`;
@@ -70,19 +68,15 @@ describe("the decision's paths", () => {
 });
 
 describe("the preview", () => {
-  const previewOf = async (files: Readonly<Record<string, string>>, input: string) => {
-    const context = createContext(createMemoryHost(files));
-    const parsed = applyPatchTool.input.parse({ input });
-    await applyPatchTool.access(parsed, context);
-    return applyPatchTool.preview?.(parsed, context);
-  };
+  const preview = (files: Readonly<Record<string, string>>, input: string) =>
+    previewOf(applyPatchTool, { input }, createContext(createMemoryHost(files)));
 
   it("has every file before and after", async () => {
     const input = patch(
       ...["*** Update File: a", "*** Move to: b", "-1", "+2", "*** Add File: n", "+n"],
       ...["*** Delete File: d", "*** Update File: b", "-2", "+3"],
     );
-    expect(await previewOf({ "/project/a": "1\n", "/project/d": "d\n" }, input)).toEqual({
+    expect(await preview({ "/project/a": "1\n", "/project/d": "d\n" }, input)).toEqual({
       type: "patch",
       patch: input,
       files: [
@@ -96,7 +90,7 @@ describe("the preview", () => {
 
   it("omits contents if the patch does not fit or is malformed", async () => {
     const input = patch("*** Add File: n", "+n", "*** Update File: a", "*** Move to: b", "-2", "+3");
-    expect(await previewOf({ "/project/a": "1\n" }, input)).toEqual({
+    expect(await preview({ "/project/a": "1\n" }, input)).toEqual({
       type: "patch",
       patch: input,
       files: [
@@ -104,7 +98,7 @@ describe("the preview", () => {
         { path: "/project/a", movedTo: "/project/b", change: "update" },
       ],
     });
-    expect(await previewOf({}, "nothing")).toEqual({ type: "patch", patch: "nothing", files: [] });
+    expect(await preview({}, "nothing")).toEqual({ type: "patch", patch: "nothing", files: [] });
   });
 
   it("omits what is too large, alone or together", async () => {
@@ -116,19 +110,19 @@ describe("the preview", () => {
       ...["*** Delete File: h4", "*** Delete File: small"],
     );
     const files = { big, h1: half, h2: half, h3: half, h4: half, small: "s" };
-    const preview = await previewOf(
+    const whole = await preview(
       Object.fromEntries(Object.entries(files).map(([name, text]) => [`/project/${name}`, text])),
       input,
     );
-    expect(preview).toMatchObject({ type: "patch" });
-    const shown = preview?.type === "patch" ? preview.files.filter((file) => file.oldContent !== undefined) : [];
+    expect(whole).toMatchObject({ type: "patch" });
+    const shown = whole?.type === "patch" ? whole.files.filter((file) => file.oldContent !== undefined) : [];
     expect(shown.map((file) => file.path)).toEqual(["/project/h1", "/project/h2", "/project/h3", "/project/small"]);
   });
 
   it("shows the head of a huge patch", async () => {
     const input = patch("*** Add File: n", `+${"x".repeat(2 * 1024 * 1024)}`);
-    const preview = await previewOf({}, input);
-    expect(preview).toEqual({
+    const shown = await preview({}, input);
+    expect(shown).toEqual({
       type: "patch",
       patch: `${input.slice(0, 1024 * 1024)}\n[${input.length - 1024 * 1024} more characters: see the call]`,
       files: [{ path: "/project/n", change: "add" }],

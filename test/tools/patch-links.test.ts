@@ -5,7 +5,7 @@ import type { Files } from "../../src/engine/files.ts";
 import { createNodeHost } from "../../src/host/node-host.ts";
 import { applyPatchTool } from "../../src/tools/patch/apply-patch.ts";
 import { tempFolder } from "../host/support.ts";
-import { createContext } from "./call.ts";
+import { call, createContext, decidedCall } from "./call.ts";
 import { patch } from "./patch-support.ts";
 
 /** A workspace with `src/a.txt`, and beside it a folder with a file of the same name and text. */
@@ -45,9 +45,8 @@ const patches: readonly (readonly [string, readonly string[], string])[] = [
 describe("a folder that is swapped for a link", () => {
   it.each(patches)("after the decision is not used by a patch that %s", async (_, sections, name) => {
     const { ws, out, swap, left, host } = await place();
-    const context = { ...createContext(host), cwd: ws };
-    const input = applyPatchTool.input.parse({ input: patch(...sections) });
-    await applyPatchTool.access(input, context);
+    const given = { input: patch(...sections) };
+    const { input, context } = await decidedCall(applyPatchTool, given, { ...createContext(host), cwd: ws });
     await swap();
     const leads = join(out, name.slice("src/".length));
     expect(await applyPatchTool.run(input, context)).toEqual({
@@ -74,9 +73,11 @@ describe("a folder that is swapped for a link", () => {
       },
     };
     const context = { ...createContext({ ...host, files }), cwd: ws };
-    const input = applyPatchTool.input.parse({ input: patch("*** Add File: zero", "+0", ...sections) });
-    await applyPatchTool.access(input, context);
-    const { status, text } = await applyPatchTool.run(input, context);
+    const { status, text } = await call(
+      applyPatchTool,
+      { input: patch("*** Add File: zero", "+0", ...sections) },
+      context,
+    );
     expect(status).toBe("failed");
     expect(text).toMatch(
       new RegExp(`^Error: Cannot (write|move|move \\S+ to|remove) ${name}.*: .*The earlier changes were undone`),
@@ -90,9 +91,7 @@ it("on a real disk keeps modes and line ends, and creates folders", async () => 
   await writeFile(join(ws, "run.sh"), "a\r\nb\r\n", { mode: 0o755 });
   const context = { ...createContext(host), cwd: ws };
   const sections = ["*** Update File: run.sh", "-b", "+c", "*** Add File: x/y/z", "+z", "*** Delete File: first"];
-  const input = applyPatchTool.input.parse({ input: patch(...sections) });
-  await applyPatchTool.access(input, context);
-  expect((await applyPatchTool.run(input, context)).status).toBe("ok");
+  expect((await call(applyPatchTool, { input: patch(...sections) }, context)).status).toBe("ok");
   expect({
     ws: (await readdir(ws)).sort(),
     mode: ((await host.files.stat(join(ws, "run.sh")))?.mode ?? 0) & 0o777,
