@@ -9,7 +9,7 @@ import { lsTool } from "../../src/tools/search/ls.ts";
 import { markOf } from "../../src/tools/seen-files.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
 import { call, createContext, decidedCall } from "./call.ts";
-import { contents, patch } from "./patch-support.ts";
+import { contents, patch } from "./patch/patch-support.ts";
 
 const files = { "/home/u/notes/a.txt": "one\n", "/project/x": "" };
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Host } from "../../src/engine/ports.ts";
-import { decidedPath, decideUse } from "../../src/tools/decided-path.ts";
-import { applyPatchTool } from "../../src/tools/patch/apply-patch.ts";
-import { createMemoryHost } from "../fakes/memory-host.ts";
-import { createContext, decidedCall, previewOf } from "./call.ts";
+import type { Host } from "../../../src/engine/ports.ts";
+import { decidedPath, decideUse } from "../../../src/tools/decided-path.ts";
+import { applyPatchTool } from "../../../src/tools/patch/apply-patch.ts";
+import { createMemoryHost } from "../../fakes/memory-host.ts";
+import { createContext, decidedCall, previewOf } from "../call.ts";
 import { patch } from "./patch-support.ts";
 
 describe("the decision's paths", () => {

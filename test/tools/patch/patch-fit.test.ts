@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { applyPatchTool } from "../../src/tools/patch/apply-patch.ts";
-import { createMemoryHost } from "../fakes/memory-host.ts";
-import { call, createContext } from "./call.ts";
+import { applyPatchTool } from "../../../src/tools/patch/apply-patch.ts";
+import { createMemoryHost } from "../../fakes/memory-host.ts";
+import { call, createContext } from "../call.ts";
 import { patch } from "./patch-support.ts";
 
 /** The file after an update by these lines, or the error. */

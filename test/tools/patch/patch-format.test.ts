@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type PatchSection, parsePatch } from "../../src/text/patch-parse.ts";
+import { type PatchSection, parsePatch } from "../../../src/text/patch-parse.ts";
 import { patch } from "./patch-support.ts";
 
 function faultOf(text: string): string {

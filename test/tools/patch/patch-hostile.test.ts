@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { parsePatch } from "../../src/text/patch-parse.ts";
-import { applyPatchTool } from "../../src/tools/patch/apply-patch.ts";
-import { applyHunks } from "../../src/tools/patch/patch-apply.ts";
-import { createBudget } from "../../src/tools/patch/patch-match.ts";
-import { createMemoryHost } from "../fakes/memory-host.ts";
-import { isFullRun } from "../full-run.ts";
-import { call, createContext } from "./call.ts";
+import { parsePatch } from "../../../src/text/patch-parse.ts";
+import { applyPatchTool } from "../../../src/tools/patch/apply-patch.ts";
+import { applyHunks } from "../../../src/tools/patch/patch-apply.ts";
+import { createBudget } from "../../../src/tools/patch/patch-match.ts";
+import { createMemoryHost } from "../../fakes/memory-host.ts";
+import { isFullRun } from "../../full-run.ts";
+import { call, createContext } from "../call.ts";
 import { patch } from "./patch-support.ts";
 
 async function update(text: string, lines: readonly string[]) {

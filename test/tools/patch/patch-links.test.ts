@@ -1,11 +1,11 @@
 import { mkdir, readdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Files } from "../../src/engine/files.ts";
-import { createNodeHost } from "../../src/host/node-host.ts";
-import { applyPatchTool } from "../../src/tools/patch/apply-patch.ts";
-import { tempFolder } from "../host/support.ts";
-import { call, createContext, decidedCall } from "./call.ts";
+import type { Files } from "../../../src/engine/files.ts";
+import { createNodeHost } from "../../../src/host/node-host.ts";
+import { applyPatchTool } from "../../../src/tools/patch/apply-patch.ts";
+import { tempFolder } from "../../host/support.ts";
+import { call, createContext, decidedCall } from "../call.ts";
 import { patch } from "./patch-support.ts";
 
 /** A workspace with `src/a.txt`, and beside it a folder with a file of the same name and text. */

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Files } from "../../src/engine/files.ts";
-import type { ToolOutput } from "../../src/engine/tool.ts";
-import { applyPatchTool } from "../../src/tools/patch/apply-patch.ts";
-import { createMemoryHost } from "../fakes/memory-host.ts";
-import { call, createContext } from "./call.ts";
+import type { Files } from "../../../src/engine/files.ts";
+import type { ToolOutput } from "../../../src/engine/tool.ts";
+import { applyPatchTool } from "../../../src/tools/patch/apply-patch.ts";
+import { createMemoryHost } from "../../fakes/memory-host.ts";
+import { call, createContext } from "../call.ts";
 
 /** A few different lines, so that they repeat, some of which look like parts of a patch. */
 const line = fc.constantFrom("", "a", "b", "  a", "a ", "}", "+a", "-a", "@@ a", "*** End Patch", "“a”", "\ta", "é🦊");

@@ -1,4 +1,4 @@
-import type { MemoryHost } from "../fakes/memory-host.ts";
+import type { MemoryHost } from "../../fakes/memory-host.ts";
 
 /** A patch of these lines. */
 export function patch(...lines: readonly string[]): string {

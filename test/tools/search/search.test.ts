@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { GlobQuery, GrepQuery, Host, SearchResult } from "../../src/engine/ports.ts";
-import { jsonBytes, outputLimit } from "../../src/text/output.ts";
-import { globTool } from "../../src/tools/search/glob.ts";
-import { grepTool } from "../../src/tools/search/grep.ts";
-import { createMemoryHost } from "../fakes/memory-host.ts";
-import { call, createContext } from "./call.ts";
+import type { GlobQuery, GrepQuery, Host, SearchResult } from "../../../src/engine/ports.ts";
+import { jsonBytes, outputLimit } from "../../../src/text/output.ts";
+import { globTool } from "../../../src/tools/search/glob.ts";
+import { grepTool } from "../../../src/tools/search/grep.ts";
+import { createMemoryHost } from "../../fakes/memory-host.ts";
+import { call, createContext } from "../call.ts";
 
 const files = {
   "/project/a.ts": "const one = 1;\nlet Two;\n",

@@ -1,4 +1,4 @@
-import { htmlToMarkdown } from "../../src/tools/web/html-to-markdown.ts";
+import { htmlToMarkdown } from "../../../src/tools/web/html-to-markdown.ts";
 
 /** Converts pages that are almost all blanks to Markdown. */
 const pages = [

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { bundleForChild } from "../fakes/bundle-for-child.ts";
+import { bundleForChild } from "../../fakes/bundle-for-child.ts";
 
 /** After compiling many expressions, an engine compiles later ones so that long matches need much of its stack. */
 it("a long-running process also reads megabytes of blanks", async () => {

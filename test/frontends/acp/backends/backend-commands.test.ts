@@ -2,11 +2,11 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Bench, createBench } from "../../e2e/tinman.ts";
-import { isFullRun } from "../../full-run.ts";
-import { isAlive, until } from "../../sdk/fakes/stand-ins.ts";
-import { type BadFolder, badBackend, badFolder } from "./bad-folders.ts";
-import { type Answer, type Editor, openEditor, textOf } from "./raw-editor.ts";
+import { type Bench, createBench } from "../../../e2e/tinman.ts";
+import { isFullRun } from "../../../full-run.ts";
+import { isAlive, until } from "../../../sdk/fakes/stand-ins.ts";
+import { type BadFolder, badBackend, badFolder } from "../fakes/bad-folders.ts";
+import { type Answer, type Editor, openEditor, textOf } from "../fakes/raw-editor.ts";
 
 /* The value of --backend, and what remains when the editor leaves. */
 
@@ -81,7 +81,7 @@ describe("the command of a backend", () => {
 });
 
 describe("the misbehaving stand-in", () => {
-  const file = fileURLToPath(new URL("../../sdk/fakes/stand-in.mjs", import.meta.url));
+  const file = fileURLToPath(new URL("../../../sdk/fakes/stand-in.mjs", import.meta.url));
   let editor: Editor;
   let count = 0;
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Bench, createBench } from "../../e2e/tinman.ts";
-import { isFullRun } from "../../full-run.ts";
-import { until } from "../../sdk/fakes/stand-ins.ts";
-import { badBackend, badFolder } from "./bad-folders.ts";
-import { chooses, choosesNothing, type Editor, openEditor, textOf } from "./raw-editor.ts";
+import { type Bench, createBench } from "../../../e2e/tinman.ts";
+import { isFullRun } from "../../../full-run.ts";
+import { until } from "../../../sdk/fakes/stand-ins.ts";
+import { badBackend, badFolder } from "../fakes/bad-folders.ts";
+import { chooses, choosesNothing, type Editor, openEditor, textOf } from "../fakes/raw-editor.ts";
 
 /* One adapter with a misbehaving backend per session. No session suffers from another's. */
 

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { askPermission, optionsOf } from "../../../src/frontends/acp/requests/permissions.ts";
-import { textIn } from "../../../src/frontends/acp/session/text-in.ts";
-import { createTranslator } from "../../../src/frontends/acp/view/acp-updates.ts";
-import { fenced, plainLine } from "../../../src/frontends/acp/view/shown-text.ts";
-import { viewOf } from "../../../src/frontends/acp/view/tool-view.ts";
-import type { PermissionCall } from "../../../src/sdk/types.ts";
+import { askPermission, optionsOf } from "../../../../src/frontends/acp/requests/permissions.ts";
+import { textIn } from "../../../../src/frontends/acp/session/text-in.ts";
+import { createTranslator } from "../../../../src/frontends/acp/view/acp-updates.ts";
+import { fenced, plainLine } from "../../../../src/frontends/acp/view/shown-text.ts";
+import { viewOf } from "../../../../src/frontends/acp/view/tool-view.ts";
+import type { PermissionCall } from "../../../../src/sdk/types.ts";
 
 /* Users decide by what would happen, whatever a model or a backend calls it. */
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createBench } from "../../e2e/tinman.ts";
-import { openEditor, textOf } from "./raw-editor.ts";
+import { createBench } from "../../../e2e/tinman.ts";
+import { openEditor, textOf } from "../fakes/raw-editor.ts";
 
 const server = { name: "files", command: "/bin/true", args: [], env: [] };
 const words = "The MCP server files cannot be used: MCP servers are not supported yet.";

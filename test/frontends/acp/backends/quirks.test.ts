@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Bench, createBench } from "../../e2e/tinman.ts";
-import { isFullRun } from "../../full-run.ts";
-import { type Answer, chooses, type Editor, openEditor, textOf, type Update } from "./raw-editor.ts";
+import { type Bench, createBench } from "../../../e2e/tinman.ts";
+import { isFullRun } from "../../../full-run.ts";
+import { type Answer, chooses, type Editor, openEditor, textOf, type Update } from "../fakes/raw-editor.ts";
 
 /* A backend with deliberate faults behind the adapter: the editor sees the same as without them. */
 

@@ -16,8 +16,8 @@ import {
   type RequestPermissionResponse,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
-import { thatStay } from "../../e2e/processes.ts";
-import type { Bench } from "../../e2e/tinman.ts";
+import { thatStay } from "../../../e2e/processes.ts";
+import type { Bench } from "../../../e2e/tinman.ts";
 import { createWireChecker, type Side } from "./acp-schema.ts";
 
 /** Our own engine, and the same program behind the adapter: the same rules hold for both. */

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
-import { type Bench, createBench } from "../../e2e/tinman.ts";
-import { isFullRun } from "../../full-run.ts";
+import { type Bench, createBench } from "../../../e2e/tinman.ts";
+import { isFullRun } from "../../../full-run.ts";
 import { type Conversation, type Editor, type EditorOptions, openEditor, type Source, sources } from "./acp-client.ts";
 
 /** For what agent and adapter translate with the same code: the short run compares them in one whole conversation. */

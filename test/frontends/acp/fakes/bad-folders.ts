@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { isAlive } from "../../sdk/fakes/stand-ins.ts";
+import { isAlive } from "../../../sdk/fakes/stand-ins.ts";
 
 export const badBackend = `'${process.execPath}' '${fileURLToPath(new URL("bad-backend.mjs", import.meta.url))}'`;
 

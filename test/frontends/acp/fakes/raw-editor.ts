@@ -1,5 +1,5 @@
-import type { Bench, RunOptions } from "../../e2e/tinman.ts";
-import { openWire, type Received, type Wire } from "../../fakes/rpc/wire.ts";
+import type { Bench, RunOptions } from "../../../e2e/tinman.ts";
+import { openWire, type Received, type Wire } from "../../../fakes/rpc/wire.ts";
 
 /** A request's outcome. */
 export interface Answer {

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { only, type Permit, sources, textOf } from "./acp-client.ts";
-import { calls, on, otherwise, useEditor } from "./acp-suite.ts";
+import { only, type Permit, sources, textOf } from "../fakes/acp-client.ts";
+import { calls, on, otherwise, useEditor } from "../fakes/acp-suite.ts";
 
 describe.each(sources)("%s: cancel", (source) => {
   const at = useEditor(source, async (bench) => {

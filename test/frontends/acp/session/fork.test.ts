@@ -1,7 +1,7 @@
 import { Readable, Writable } from "node:stream";
 import { client, methods, ndJsonStream } from "@agentclientprotocol/sdk";
 import { expect, it } from "vitest";
-import { createBench } from "../../e2e/tinman.ts";
+import { createBench } from "../../../e2e/tinman.ts";
 
 it("reports a copy's title for the copy, not for the original session", async () => {
   const bench = await createBench();

@@ -2,8 +2,8 @@ import { mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ContentBlock, SessionUpdate } from "@agentclientprotocol/sdk";
 import { describe, expect, test } from "vitest";
-import { type Conversation, only, refusal, sources, textOf } from "./acp-client.ts";
-import { calls, on, otherwise, useEditor } from "./acp-suite.ts";
+import { type Conversation, only, refusal, sources, textOf } from "../fakes/acp-client.ts";
+import { calls, on, otherwise, useEditor } from "../fakes/acp-suite.ts";
 
 const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC";
 

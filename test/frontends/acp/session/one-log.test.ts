@@ -1,9 +1,9 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Bench, createBench } from "../../e2e/tinman.ts";
-import { openWire } from "../../fakes/rpc/wire.ts";
-import { type Editor, openEditor, textOf, type Update } from "./raw-editor.ts";
+import { type Bench, createBench } from "../../../e2e/tinman.ts";
+import { openWire } from "../../../fakes/rpc/wire.ts";
+import { type Editor, openEditor, textOf, type Update } from "../fakes/raw-editor.ts";
 
 /* Sessions are independent of front ends: each one finds the whole session and appends to the same log. */
 

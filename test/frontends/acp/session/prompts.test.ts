@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import { describe, expect, test } from "vitest";
-import { createBench } from "../../e2e/tinman.ts";
-import { only, openEditor, refusal, sources, textOf } from "./acp-client.ts";
-import { calls, on, otherwise, useEditor } from "./acp-suite.ts";
+import { createBench } from "../../../e2e/tinman.ts";
+import { only, openEditor, refusal, sources, textOf } from "../fakes/acp-client.ts";
+import { calls, on, otherwise, useEditor } from "../fakes/acp-suite.ts";
 
 /** One red pixel. */
 const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC";

@@ -1,7 +1,7 @@
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import { describe, expect, test } from "vitest";
-import { only, refusal, textOf } from "./acp-client.ts";
-import { alikeSources, otherwise, useEditor } from "./acp-suite.ts";
+import { only, refusal, textOf } from "../fakes/acp-client.ts";
+import { alikeSources, otherwise, useEditor } from "../fakes/acp-suite.ts";
 
 const commands = ["status", "model", "mode", "effort", "rename", "compact", "tools"];
 
