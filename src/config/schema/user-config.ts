@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { sandboxModes } from "../../engine/containment.ts";
-import { wholeSandbox } from "../whole-sandbox.ts";
+import { wholeSandbox } from "../check/whole-forms.ts";
 import { modelsSchema } from "./models.ts";
 import { named } from "./named-check.ts";
 import { interactiveSchema, serveSchema } from "./serve.ts";
