@@ -5,6 +5,7 @@ import type { ClientMethod, ParamsOf } from "../../../protocol/droid/params.ts";
 import { clientParams } from "../../../protocol/droid/params.ts";
 import type { ResultOf } from "../../../protocol/droid/results.ts";
 import { textStart } from "../../../text/text-cut.ts";
+import { fieldsOf } from "../../../text/values.ts";
 import type { LiveSession } from "../attached-session.ts";
 import type { Context } from "../context.ts";
 import { BadRequest, NoSession, valid } from "../rpc-failure.ts";
@@ -133,5 +134,5 @@ function liveOf(context: Context): LiveSession {
 }
 
 function traceparentOf({ _meta }: ClientRequest): unknown {
-  return typeof _meta === "object" && _meta !== null && "traceparent" in _meta ? _meta.traceparent : undefined;
+  return fieldsOf(_meta).traceparent;
 }

@@ -142,7 +142,7 @@ function dialectToLoad(sessionId: string, context: Context, request: ClientReque
 /** The client's settings, then the command line's, then the defaults. */
 function firstSettings(params: InitializeParams, { options }: Context, dialect: Dialect): SessionSettings {
   const { autonomy, spec, cwd: _, ...defaults } = options.defaults;
-  // Later words leave the mode alone, but a client that names a level does not want to plan.
+  // Later words for levels don't set a mode, but a client that names a level doesn't expect spec mode.
   const namesLevel = (params.autonomyLevel ?? params.autonomyMode) !== undefined;
   const isPlanning = spec ?? (autonomy === undefined && dialect === "early" && !namesLevel);
   const usual: SessionSettings = { ...defaults, autonomy: autonomy ?? "off", mode: isPlanning ? "spec" : "auto" };

@@ -36,7 +36,7 @@ describe("initialize_session", () => {
     expect(storyOf(client.received)).toEqual(["settings_updated", "mcp_status_changed", "result r1"]);
   });
 
-  test("asks nothing when told so, and keeps the system prompt", async () => {
+  test("asks nothing if the client says so, and keeps the system prompt", async () => {
     const { client, init, say, kit } = serve([calls(["Execute", { command: "git push" }]), says("pushed")]);
     const { result } = await init({ skipPermissionsUnsafe: true, systemPrompt: "Be a cat.", tags: [{ name: "a" }] });
     expect(result?.settings).toMatchObject({ systemPrompt: "Be a cat.", tags: [{ name: "a" }] });
