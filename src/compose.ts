@@ -27,7 +27,7 @@ import type { UnfinishedWrite } from "./host/files/unfinished-writes.ts";
 import type { RepositoryName } from "./host/git/repository-name.ts";
 import { createNodeHost } from "./host/node-host.ts";
 import { shellKind } from "./host/processes/shell.ts";
-import type { ServerSources } from "./mcp/entries/sources.ts";
+import { createServerSources } from "./mcp/entries/sources.ts";
 import { createOpenServers } from "./mcp/open-servers.ts";
 import { createModelCatalog } from "./models/catalog.ts";
 import { modelOfKeys } from "./models/default-model.ts";
@@ -128,16 +128,7 @@ function lazyNetwork(env: NodeJS.ProcessEnv, { network }: UserConfig): () => Pro
 /** A server can think for a long time, and its streams can be silent for longer. Calls have their own limits. */
 const serverTimeouts: ModelTimeouts = { connectMs: 10_000, firstByteMs: 3_600_000, idleMs: 86_400_000 };
 
-/** Only clients name servers. */
-const noSources: ServerSources = {
-  list: async () => ({ servers: [], problems: [] }),
-  add: () => Promise.reject(new AgentError("usage", "Servers cannot be stored.")),
-  remove: async () => false,
-  setEnabled: async () => false,
-  setToolEnabled: async () => false,
-};
-
-export interface ComposeOptions {
+interface ComposeOptions {
   readonly configFile?: string;
   readonly observe?: EngineParts["observe"];
   /** Overrides the configured mode. */
@@ -213,7 +204,7 @@ export async function compose(
   const policy = createPermissionPolicy(shellKind);
   const servers = createOpenServers({
     clock,
-    sources: noSources,
+    sources: createServerSources({ home: homes.own, config: config.mcp, env }),
     startProgram: host.startServer,
     contain: () => Promise.reject(new Error("not yet")),
     fetch: () => openFetch(serverTimeouts),

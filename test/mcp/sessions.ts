@@ -117,9 +117,10 @@ export function openSession({ given = {}, cwd = process.cwd(), answer, ...option
       if (tool === undefined) throw new Error(`There is no tool ${name}.`);
       const body = await tool.load();
       const scope = { sessionId: "s1", cwd, home: "/home/user", host };
-      await body.access(input, scope);
+      const accesses = await body.access(input, scope);
       return body.run(input, {
         ...scope,
+        accesses,
         callId: "c1",
         signal: new AbortController().signal,
         mode: "auto",

@@ -42,3 +42,25 @@ export interface NamedServer {
   readonly name: string;
   readonly entry: ServerEntry;
 }
+
+/** A server that a client named in a way that cannot be used. */
+export interface UnusableServer {
+  readonly name: string;
+  readonly kind: ServerKind;
+  /** One sentence. */
+  readonly problem: string;
+}
+
+const longestName = 64;
+
+/** Why a server cannot have this name: completes "the name …". */
+export function serverNameFault(name: string): string | undefined {
+  if (name === "") return "must not be empty";
+  if (name.length > longestName) return `must have at most ${longestName} characters`;
+  if (!/^[A-Za-z0-9._-]+$/.test(name)) return "can only have letters, digits, dots, - and _";
+  if (name.startsWith(".")) return "must not start with a dot";
+  // A tool is named <server>___<tool>, and a pattern a___* must not fit the server a_.
+  if (name.includes("___")) return "must not contain ___";
+  if (name.endsWith("_")) return "must not end with _";
+  return name === "__proto__" ? "cannot be used" : undefined;
+}

@@ -63,7 +63,7 @@ const containedServerStarter = `${watched}exec "$@" 3<&- 5<&4 6<&4`;
 const reportStart = `echo '{"started":true}' >&6\nexec "$@" 6<&-`;
 const containedShell = `${withCommand}${reportStart}`;
 
-export interface Starting {
+interface Starting {
   readonly marker: string;
   /** The watchdog's. */
   readonly path: string;
