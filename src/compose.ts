@@ -202,14 +202,6 @@ export async function compose(
     openNetwork,
   });
   const policy = createPermissionPolicy(shellKind);
-  const servers = createOpenServers({
-    clock,
-    sources: createServerSources({ home: homes.own, config: config.mcp, env }),
-    startProgram: host.startServer,
-    contain: () => Promise.reject(new Error("not yet")),
-    fetch: () => openFetch(serverTimeouts),
-    checkImage: async (bytes) => (await import("./tools/read/read-image.ts")).checkImage(bytes),
-  });
   const rules = await loadRules({ user: config, adminFiles: adminFiles(env), ownHome: homes.own });
   const places = {
     home: homes.user,
@@ -221,6 +213,19 @@ export async function compose(
   };
   const ids = createIds();
   const sandbox = await sandboxOptions(config, homes.user, sandboxMode ?? sandboxModeOf(env));
+  const sessionPlaces = { ...places, outputs: (sessionId: string) => join(outputsDir, sessionId) };
+  const servers = createOpenServers({
+    clock,
+    sources: createServerSources({ home: homes.own, config: config.mcp, env }),
+    startProgram: host.startServer,
+    contain: async (sessionId, cwd) => {
+      const { containedServer } = await import("./engine/servers/contained-server.ts");
+      return containedServer({ policy, host, sandbox, places: sessionPlaces }, sessionId, cwd);
+    },
+    release: (sessionId) => host.sandbox.endSession(sessionId),
+    fetch: () => openFetch(serverTimeouts),
+    checkImage: async (bytes) => (await import("./tools/read/read-image.ts")).checkImage(bytes),
+  });
   const engine = new Engine({
     sandbox,
     ...(observe === undefined ? {} : { observe }),
@@ -243,7 +248,7 @@ export async function compose(
     clock,
     ids,
     rules,
-    places: { ...places, outputs: (sessionId) => join(outputsDir, sessionId) },
+    places: sessionPlaces,
     toolSchema: async (tool) => (await import("./tools/json-schema.ts")).toolJsonSchema(tool),
   });
   return {

@@ -18,6 +18,8 @@ export interface OpenServersOptions {
   readonly startProgram: StartServerProgram;
   /** The walls around a server that runs in the sandbox. Rejects with a sentence if that is impossible. */
   contain(sessionId: string, cwd: string): Promise<Contained>;
+  /** Nothing of the session runs in the sandbox any more. */
+  release(sessionId: string): Promise<void>;
   /** For servers that are reached over HTTP. */
   fetch(): Promise<typeof globalThis.fetch>;
   readonly checkImage: CheckImage;
@@ -40,6 +42,7 @@ class SessionToolServers implements ToolServers {
   private opened: ServerSet | undefined;
   private beginning: Promise<void>;
   private isClosed = false;
+  private isContained = false;
   private readonly toldProblems = new Set<string>();
 
   constructor(session: ServersOfSession, options: OpenServersOptions) {
@@ -128,6 +131,7 @@ class SessionToolServers implements ToolServers {
     await this.opened?.close();
     await this.beginning;
     await this.opened?.close();
+    if (this.isContained) await this.options.release(this.session.sessionId);
   };
 
   private isGiven(name: string): boolean {
@@ -162,7 +166,14 @@ class SessionToolServers implements ToolServers {
       clock,
       checkImage,
       limits: { ...defaultLimits, ...limits },
-      open: createOpener({ ...this.options, session: this.session }),
+      open: createOpener({
+        ...this.options,
+        session: this.session,
+        contain: (sessionId, cwd) => {
+          this.isContained = true;
+          return this.options.contain(sessionId, cwd);
+        },
+      }),
     };
   }
 

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import type { Answer, Interaction } from "../../src/engine/interaction.ts";
 import type { NamedServer, ServerEntry } from "../../src/engine/servers/server-entry.ts";
 import type { ServerEventBody } from "../../src/engine/servers/server-state.ts";
@@ -11,6 +11,8 @@ import { systemClock } from "../../src/host/clock-and-ids.ts";
 import { createServerStarter } from "../../src/host/processes/server-process.ts";
 import type { ServerSources, SourcedServer } from "../../src/mcp/entries/sources.ts";
 import { createOpenServers, type OpenServersOptions } from "../../src/mcp/open-servers.ts";
+import { createFetch } from "../../src/net/http/fetch.ts";
+import { createNetwork } from "../../src/net/network.ts";
 import { checkImage } from "../../src/tools/read/read-image.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
 
@@ -65,12 +67,6 @@ export interface OpenSession {
   until(is: () => boolean): Promise<void>;
 }
 
-const open: ToolServers[] = [];
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((servers) => servers.close()));
-});
-
 interface Given extends Partial<OpenServersOptions> {
   readonly given?: Readonly<Record<string, ServerEntry>>;
   readonly cwd?: string;
@@ -88,7 +84,8 @@ export function openSession({ given = {}, cwd = process.cwd(), answer, ...option
     sources: memorySources(),
     startProgram: createServerStarter({ sandbox: () => Promise.reject(new Error("no sandbox")) }),
     contain: () => Promise.reject(new Error("no sandbox")),
-    fetch: async () => globalThis.fetch,
+    release: async () => undefined,
+    fetch: async () => createFetch(createNetwork({}), { connectMs: 5_000, firstByteMs: 60_000, idleMs: 60_000 }),
     checkImage: async (bytes) => checkImage(bytes),
     ...options,
   })({
@@ -104,7 +101,7 @@ export function openSession({ given = {}, cwd = process.cwd(), answer, ...option
       return answer?.(interaction);
     },
   });
-  open.push(servers);
+  onTestFinished(() => servers.close());
   const host = createMemoryHost({});
   return {
     servers,

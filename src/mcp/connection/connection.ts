@@ -10,7 +10,7 @@ import type { SourcedServer } from "../entries/sources.ts";
 import { listPrompts } from "../prompts.ts";
 import { problemOf, ServerProblem, withStop } from "../server-problem.ts";
 import type { ToolOwner } from "../tools/called-tool.ts";
-import { callTool } from "../tools/calls.ts";
+import { callTool, faultOf } from "../tools/calls.ts";
 import { listTools, markOf, type ToolDefinition } from "../tools/definitions.ts";
 import type { CheckImage } from "../tools/results.ts";
 import type { Link, LinkHandlers } from "./link.ts";
@@ -152,7 +152,7 @@ export class Connection implements ToolOwner {
     }
     if (this.link !== undefined) return this.link;
     const why = this.status === "connecting" ? "It is still connecting." : (this.problem?.message ?? "It is disabled.");
-    throw new ServerProblem(`The server ${this.name} is not available. ${why}`);
+    throw new ServerProblem(why);
   }
 
   async call(tool: string, input: Fields, context: ToolContext): Promise<ToolOutput> {
@@ -166,7 +166,7 @@ export class Connection implements ToolOwner {
       return await callTool(link, this.name, [tool, input], context, parts);
     } catch (error) {
       if (context.signal.aborted) return { text: "Error: Tool execution cancelled by user", status: "interrupted" };
-      return failed(problemOf(error).message);
+      return failed(faultOf(this.name, error));
     } finally {
       this.running.delete(context);
     }
@@ -307,7 +307,8 @@ export class Connection implements ToolOwner {
     if (!isStill() || signal.aborted) return;
     this.definitions = new Map(tools.map((tool) => [tool.name, tool]));
     if (leftOut === 0) return;
-    this.parts.notice(`${leftOut} tools of the server ${this.name} are malformed or too many, and were left out.`);
+    const words = "the others are malformed or too many.";
+    this.parts.notice(`Only ${tools.length} tools of the server ${this.name} are offered: ${words}`);
   }
 
   private async readPrompts(link: Link): Promise<void> {
