@@ -72,6 +72,7 @@ const rows = [
     libraries: ["@vscode/ripgrep"],
     builtins: "all",
   },
+  { room: "mcp", may: ["engine"], lazily: ["@modelcontextprotocol/client"], builtins: "all" },
   { room: "config/home.ts", may: [], builtins: "all" },
   // Only the build and the tests run it: a run uses the generated config-forms.json.
   { room: "config/schema", may: ["engine", "config"], libraries: ["zod"], builtins: "none" },

@@ -99,6 +99,11 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
     ["../records.ts", "../../host/a.ts", "../../config/home.ts", "zod"],
   ],
   [
+    "mcp/sign-in/a.ts",
+    ["./b.ts", "../a.ts", "../../engine/ports.ts", "../../text/a.ts", "node:http"],
+    ["../../net/network.ts", "../../store/lease.ts", "../../host/a.ts", "node:child_process", "zod"],
+  ],
+  [
     "host/a.ts",
     ["./b.ts", "../engine/ports.ts", "../net/request.ts", "@vscode/ripgrep", "./processes/start-program.ts", "node:fs"],
     ["node:child_process", "../tools/a.ts", "../pdf/pages.ts", "../store/a.ts", "../models/a.ts", "zod", "diff"],
