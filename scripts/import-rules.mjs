@@ -64,7 +64,8 @@ const rows = [
     builtins: "all",
   },
   { room: "store/listing", may: [], lazily: ["engine"], builtins: "all" },
-  { room: "store", may: ["engine", "store/listing"], builtins: "all" },
+  { room: "store/lease.ts", may: ["engine", "store", "store/listing"], builtins: "all" },
+  { room: "store", may: ["engine", "store/lease.ts", "store/listing"], builtins: "all" },
   { room: "host/processes/start-program.ts", may: [], builtins: "all", startsPrograms: true },
   {
     room: "host",
@@ -72,7 +73,6 @@ const rows = [
     libraries: ["@vscode/ripgrep"],
     builtins: "all",
   },
-  { room: "mcp", may: ["engine"], lazily: ["@modelcontextprotocol/client"], builtins: "all" },
   { room: "config/home.ts", may: [], builtins: "all" },
   // Only the build and the tests run it: a run uses the generated config-forms.json.
   { room: "config/schema", may: ["engine", "config"], libraries: ["zod"], builtins: "none" },
@@ -83,6 +83,13 @@ const rows = [
     libraries: ["yaml"],
     builtins: "all",
   },
+  {
+    room: "mcp/sign-in",
+    may: ["engine", "store/lease.ts"],
+    lazily: ["@modelcontextprotocol/client"],
+    builtins: "all",
+  },
+  { room: "mcp/entries", may: ["engine", "config", "store/lease.ts"], builtins: "all" },
   { room: "protocol", may: [], libraries: ["zod"], builtins: "none", alone: true },
   { room: "rpc", may: [], builtins: "none" },
   {

@@ -123,7 +123,7 @@ function lazyNetwork(env: NodeJS.ProcessEnv, { network }: UserConfig): () => Pro
   };
 }
 
-export interface ComposeOptions {
+interface ComposeOptions {
   readonly configFile?: string;
   readonly observe?: EngineParts["observe"];
   /** Overrides the configured mode. */

@@ -30,7 +30,7 @@ export type EndReason =
 export type EndCause = "process_ended";
 
 /** A notice's subject, for readers that treat it specially. */
-export type NoticeCode = "unasked_model";
+type NoticeCode = "unasked_model";
 
 /** A tool result as the model reads it from now on. */
 export interface ShortenedResult {
@@ -206,7 +206,7 @@ interface Envelope {
 }
 
 export type DurableEvent = Envelope & { readonly seq: number } & DurableBody;
-export type LiveEvent = Envelope & { readonly seq?: never } & LiveBody;
+type LiveEvent = Envelope & { readonly seq?: never } & LiveBody;
 export type EngineEvent = DurableEvent | LiveEvent;
 export type EventBody = DurableBody | LiveBody;
 

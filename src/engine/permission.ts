@@ -125,15 +125,18 @@ export interface Lookup {
     | "unsaved"
     | "variable";
   /**
-   * Absolute. For `matches`, `unsaved`, `repositories-below` and `emptied` a pattern, where a backslash escapes the next character. For `program` and
-   * `variable` a name. For `search-path` a name, an absolute path, `git-<sub-command>`, or `PATH`.
+   * An absolute path. For `matches`, `unsaved`, `repositories-below` and `emptied`: an absolute pattern, where a backslash
+   * escapes the next character. For `program` and `variable`: a name. For `search-path`: a name, an absolute path,
+   * `git-<sub-command>`, or `PATH`.
    */
   readonly path: string;
   /**
-   * For `search-path` and a program: the folder it starts in, if known. For `installed`: the tool. For `unsaved`: `existing`
-   * leaves out what is missing. For `emptied`: further patterns, one a line. For `repositories-below`: lines, each a
-   * pattern for names, or with a slash for paths below the folder. The answer has only what passes all of them, holds
-   * something that does, or is in a folder that does.
+   * - `search-path` of a program: the folder that it starts in, if known.
+   * - `installed`: the tool.
+   * - `unsaved`: `existing` leaves out missing files.
+   * - `emptied`: further patterns, one per line.
+   * - `repositories-below`: tests, one per line: a pattern for names, or with a slash for paths below the folder. The
+   *   answer has only repositories that pass all tests, and those inside or around something that does.
    */
   readonly from?: string;
 }
@@ -294,7 +297,7 @@ export interface DecisionContext {
   readonly approved?: ReadonlySet<string>;
   /** Present if commands can be contained here. */
   readonly sandbox?: SandboxSituation;
-  /** Why they cannot be, although the user wants it: a sentence. */
+  /** Set if the user wants containment but it doesn't work: the reason, as a sentence. */
   readonly noSandbox?: string;
 }
 

@@ -1,4 +1,4 @@
-import type { NamedServer } from "./servers/server-entry.ts";
+import type { NamedServer, UnusableServer } from "./servers/server-entry.ts";
 
 /** Classes of tool calls that run unasked. */
 export const autonomyLevels = ["off", "low", "medium", "high"] as const;
@@ -107,6 +107,8 @@ export interface RunOptions {
   readonly toolResultMs?: number;
   /** Servers that the client named. Never stored: they can hold credentials. */
   readonly servers?: readonly NamedServer[];
+  /** Servers that the client named, but not in a usable way. They are reported as failed. */
+  readonly unusableServers?: readonly UnusableServer[];
   /** Where a browser goes after a sign-in at a server. */
   readonly signInCallback?: string;
 }

@@ -10,7 +10,7 @@ import { sessionTemp } from "./sandbox/session-temp.ts";
 
 const longestName = 60;
 
-export interface NodeHostOptions {
+interface NodeHostOptions {
   /** For complete tool outputs, with a folder per session. */
   readonly outputsDir: string;
   /** Keeps a file's new text until it is in place. Default: beside the file. */
@@ -84,7 +84,7 @@ const launchers: { readonly [Platform in NodeJS.Platform]?: readonly string[] } 
   darwin: ["/usr/bin/sandbox-exec"],
 };
 
-/** Nothing of it is loaded before the first contained command, and nothing has to be ended without one. */
+/** Loads the sandbox with the first contained command. Before that, there is nothing to end. */
 function lazySandbox(): { readonly load: () => Promise<HostSandbox>; readonly sandbox: Sandbox } {
   let loaded: HostSandbox | undefined;
   const load = lazily(async () => {

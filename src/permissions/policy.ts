@@ -28,7 +28,7 @@ interface Judged {
   /** Completes "This call …". */
   readonly does: string;
   readonly isCommand?: true;
-  /** The command runs behind these. */
+  /** Set if the command runs in the sandbox. */
   readonly walls?: Containment;
   readonly server?: ServerCall;
 }
@@ -135,7 +135,7 @@ function containing(
   return walls === undefined || unsafe ? { contained: false } : { contained: true, walls };
 }
 
-/** The sandbox does not work, although a lower class would be enough with it. */
+/** Advice for a command that would be `medium` in a sandbox, where the sandbox doesn't work. */
 function sandboxAdvice(
   accesses: readonly Access[],
   judged: Judged,

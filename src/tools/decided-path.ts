@@ -5,7 +5,7 @@ import { meantName, shownName, shownWritten } from "../text/shown-name.ts";
 import { expandHome } from "../text/user-words.ts";
 import { halfCharacter } from "./outcome.ts";
 
-/** By parsed input of a call: the paths that its permission was decided on, by the model's spelling. */
+/** For a call's parsed input: the canonical paths that were decided on, by the model's spelling. */
 const decided = new WeakMap<object, Map<string, string>>();
 
 /** A path of the model as an absolute path with links resolved. Rejects with a message if that is impossible. */

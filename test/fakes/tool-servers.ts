@@ -15,6 +15,10 @@ interface FakeTool {
 export interface FakeServers {
   readonly open: OpenServers;
   readonly opened: ServersOfSession[];
+  /** Replaces what its sessions' servers do. */
+  acts: Partial<Omit<ToolServers, "version" | "list" | "states" | "close">>;
+  /** Sets the states, and tells all sessions. */
+  change(changed: string, ...states: readonly ServerState[]): void;
   /** Calls that have run. */
   readonly ran: string[];
   readonly closed: string[];
@@ -34,16 +38,18 @@ export function createFakeServers(...first: readonly FakeTool[]): FakeServers {
     closed: [],
     states: [],
     connecting: undefined,
+    acts: {},
+    change(changed, ...states) {
+      own.states = states;
+      for (const { tell } of own.opened) tell({ type: "servers.changed", servers: states, changed });
+    },
     set(...now) {
       tools = now.map((each) => toolOf(each, own.ran));
       version += 1;
     },
     open: (session) => {
       own.opened.push(session);
-      const servers: ToolServers = {
-        get version() {
-          return version;
-        },
+      const servers: Omit<ToolServers, "version"> = {
         list: () => tools,
         states: () => own.states,
         inventory: () => [],
@@ -61,9 +67,10 @@ export function createFakeServers(...first: readonly FakeTool[]): FakeServers {
         finishSignIn: async () => false,
         cancelSignIn: async () => false,
         forgetTokens: async () => false,
+        ...own.acts,
         close: async () => void own.closed.push(session.sessionId),
       };
-      return servers;
+      return Object.defineProperty(servers, "version", { get: () => version }) as ToolServers;
     },
   };
   own.set(...first);

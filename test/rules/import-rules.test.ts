@@ -99,9 +99,19 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
     ["../records.ts", "../../host/a.ts", "../../config/home.ts", "zod"],
   ],
   [
+    "store/lease.ts",
+    ["./a.ts", "./listing/a.ts", "../engine/errors.ts", "node:fs"],
+    ["../config/load.ts", "../host/a.ts", "zod", "node:child_process"],
+  ],
+  [
     "mcp/sign-in/a.ts",
-    ["./b.ts", "../a.ts", "../../engine/ports.ts", "../../text/a.ts", "node:http"],
-    ["../../net/network.ts", "../../store/lease.ts", "../../host/a.ts", "node:child_process", "zod"],
+    ["./b.ts", "../../engine/ports.ts", "../../store/lease.ts", "../../text/a.ts", "node:http"],
+    ["../entries/a.ts", "../../net/network.ts", "../../host/a.ts", "node:child_process", "zod"],
+  ],
+  [
+    "mcp/entries/a.ts",
+    ["./b.ts", "../../config/load.ts", "../../engine/errors.ts", "../../store/lease.ts", "node:fs"],
+    ["../../store/jsonl-store.ts", "../../host/a.ts", "../../compose.ts", "zod", "yaml", "node:child_process"],
   ],
   [
     "host/a.ts",

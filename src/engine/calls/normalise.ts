@@ -5,7 +5,7 @@ import type { Tool } from "../tool.ts";
 import { callAliases, editorCommands, editorNames, idleEverywhere, neverIgnored } from "./call-aliases.ts";
 import { type Fields, folded, listIn, shapes } from "./call-shapes.ts";
 
-export interface OwnTools {
+interface OwnTools {
   readonly tools: readonly Tool[];
   /** The JSON Schema of a tool's arguments. */
   schemaOf(tool: Tool): Promise<unknown>;

@@ -22,7 +22,7 @@ import { changesSince, type FileChanges, writtenBefore } from "./file-changes.ts
 import { isOffered } from "./offered-tools.ts";
 import { withProgress } from "./tool-progress.ts";
 
-export interface CallsContext {
+interface CallsContext {
   readonly sessionId: string;
   readonly cwd: string;
   /** The shared id of this reply's results. */

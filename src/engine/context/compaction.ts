@@ -39,14 +39,14 @@ const smallSummary = 4_000;
 /** With less than this after a summary, another one is not worth the lost details. */
 const leastNews = 200;
 
-/** Whether the view is a summary with hardly anything after it. */
+/** Whether the view is a summary with almost nothing after it. */
 export function isJustCompacted({ standIn, view: [first, ...rest] }: SessionState): boolean {
   return standIn !== undefined && first?.id === standIn.messageId && tokensOf(rest) < leastNews;
 }
 
 /**
  * Makes room in the model's view: shortens old results, or replaces old messages by notes. `undefined` if nothing can
- * removed.
+ * be removed.
  */
 export async function compact(parts: CompactionParts): Promise<CompactedBody | undefined> {
   const { state, trigger } = parts;
@@ -147,7 +147,7 @@ function planned(parts: CompactionParts, { message, isShortened }: StandIn, shor
   const rest = shorter.view.slice(end);
   const through = state.view[end - 1]?.id;
   const view = through === undefined ? rest : [message, ...rest];
-  // Text shortened before the end is gone with it.
+  // Text that was shortened before `end` has left the view.
   const staying = new Set(rest.map(({ id }) => id));
   const results = shorter.results.filter(({ messageId }) => staying.has(messageId));
   return {

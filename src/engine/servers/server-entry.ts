@@ -42,3 +42,22 @@ export interface NamedServer {
   readonly name: string;
   readonly entry: ServerEntry;
 }
+
+/** A server that a client named in a way that cannot be used. */
+export interface UnusableServer {
+  readonly name: string;
+  readonly kind: ServerKind;
+  /** One sentence. */
+  readonly problem: string;
+}
+
+const maxName = 64;
+
+/** Why a server cannot have this name, as a sentence; `undefined` if it can. Names become parts of tools' names. */
+export function serverNameProblem(name: string): string | undefined {
+  if (name === "") return "A server's name must not be empty.";
+  if (name.length > maxName) return `A server's name must not be longer than ${maxName} characters.`;
+  if (!/^[A-Za-z0-9._-]+$/.test(name)) return 'A server\'s name can only have letters, digits, "-", "_" and ".".';
+  if (name.startsWith(".")) return "A server's name must not start with a dot.";
+  return name.includes("___") ? 'A server\'s name must not contain "___".' : undefined;
+}

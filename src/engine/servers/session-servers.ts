@@ -4,7 +4,7 @@ import type { SessionState } from "../log/history.ts";
 import type { Interactions } from "../session/interactions.ts";
 import type { RunOptions } from "../settings.ts";
 import { Approvals } from "./approvals.ts";
-import type { ServerEventBody } from "./server-state.ts";
+import type { ServerEventBody, ServerState } from "./server-state.ts";
 import type { ToolServers } from "./tool-servers.ts";
 
 interface Around {
@@ -32,6 +32,11 @@ export class SessionServers {
     return this.current;
   }
 
+  /** All servers, with those that cannot be used. Empty before the session has begun. */
+  states(): readonly ServerState[] {
+    return [...(this.current?.states() ?? []), ...this.unusable()];
+  }
+
   /** Idempotent. A client that runs all tools has its own servers. */
   open(): ToolServers | undefined {
     const { state, run, interactions, tell } = this.around;
@@ -41,7 +46,8 @@ export class SessionServers {
       cwd: state.cwd,
       given: run.servers ?? [],
       ...(run.signInCallback === undefined ? {} : { callbackUri: run.signInCallback }),
-      tell,
+      tell: (event) =>
+        tell(event.type === "servers.changed" ? { ...event, servers: [...event.servers, ...this.unusable()] } : event),
       ask: (interaction, signal) => interactions.ask(interaction, signal),
     });
     return this.current;
@@ -67,4 +73,17 @@ export class SessionServers {
     this.isClosed = true;
     await this.current?.close();
   }
+
+  private unusable(): readonly ServerState[] {
+    const { servers = [], unusableServers = [] } = this.around.run;
+    const lost = this.parts.servers === undefined ? servers : [];
+    return [
+      ...lost.map(({ name, entry }) => failed(name, entry.kind, "MCP servers cannot be used here.")),
+      ...unusableServers.map(({ name, kind, problem }) => failed(name, kind, problem)),
+    ];
+  }
+}
+
+function failed(name: string, kind: ServerState["kind"], error: string): ServerState {
+  return { name, status: "failed", source: "client", kind, error };
 }

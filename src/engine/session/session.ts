@@ -11,6 +11,7 @@ import { copyState, type SessionState } from "../log/history.ts";
 import { Journal } from "../log/journal.ts";
 import type { Message, PromptBlock, Usage } from "../message.ts";
 import type { LogDamage, ModelInfo, SessionLog, ToolSpec } from "../ports.ts";
+import type { ServerState } from "../servers/server-state.ts";
 import { SessionServers } from "../servers/session-servers.ts";
 import type { ToolServers } from "../servers/tool-servers.ts";
 import { type Autonomy, type RunOptions, type SessionSettings, unaskedModel } from "../settings.ts";
@@ -120,6 +121,11 @@ export class Session {
   /** Its servers. Absent if it has none, or before the session is used. */
   get servers(): ToolServers | undefined {
     return this.ownServers.opened;
+  }
+
+  /** All its servers, with those that the client named in a way that cannot be used. */
+  serverStates(): readonly ServerState[] {
+    return this.ownServers.states();
   }
 
   /** Unanswered requests by id. */

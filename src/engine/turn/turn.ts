@@ -22,7 +22,7 @@ import { isToolError } from "./run-failure.ts";
 import type { TurnOutcome } from "./turn-outcome.ts";
 
 /** A turn's dependencies on its session. */
-export interface TurnParts {
+interface TurnParts {
   readonly turnId: string;
   readonly state: SessionState;
   /** Waiting prompts that this turn takes up, in order. */
@@ -176,7 +176,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     return window - reserve - fixed < leastRoom ? windowTooSmall(model, fixed, reserve) : undefined;
   };
 
-  /** Once a too large prompt is in the conversation, no later turn could run either. */
+  /** A prompt larger than the window would make every later turn fail, so it must stay out of the conversation. */
   const isTooLarge = (id: string, model: ModelInfo): boolean => {
     const { content = [], at = 0 } = state.waiting.get(id) ?? {};
     // A token has at least one character, so most prompts need no counting.

@@ -60,7 +60,7 @@ const containedStarter = `${watched}exec "$@" 2>&1 3<&- 5<&4 6<&4`;
 /** Runs inside, because the launcher's own arguments must not show the command to `pgrep -f`. */
 const containedShell = `${withCommand}echo '{"started":true}' >&6\nexec "$@" 6<&-`;
 
-export interface Starting {
+interface Starting {
   readonly marker: string;
   /** The watchdog's. */
   readonly path: string;

@@ -1,4 +1,4 @@
-/** Where a contained command could read the user's keys past all mounts: the kernel's keyrings. Numbers of system calls. */
+/** System calls for the kernel's keyrings, whose keys no mount can hide. */
 const architectures = {
   x64: [
     { audit: 0xc000003e, calls: [248, 249, 250] },
@@ -16,9 +16,9 @@ const jumpIfAtLeast = 0x35;
 const end = 0x06;
 const [numberAt, architectureAt] = [0, 4];
 const allow = 0x7fff0000;
-/** As on a kernel without that call. */
+/** Fails with `ENOSYS`, as on a kernel without the call. */
 const missing = 0x00050000 | 38;
-/** On x64, another way to make the same calls. */
+/** On x64, the x32 interface makes the same calls with numbers from here on. */
 const x32Calls = 0x40000000;
 
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
@@ -40,7 +40,7 @@ function instructionsFor(cases: (typeof architectures)[keyof typeof architecture
   return [[load, 0, 0, architectureAt], ...dispatch, [end, 0, 0, missing], ...sections.flat()];
 }
 
-/** A filter of system calls in the kernel's form, for `bwrap --seccomp`; `undefined` for other processors. */
+/** A seccomp filter for `bwrap --seccomp`; `undefined` for other processors. */
 export function callFilter(arch: string = process.arch): Uint8Array | undefined {
   const cases = Object.hasOwn(architectures, arch) ? architectures[arch as keyof typeof architectures] : undefined;
   if (cases === undefined) return undefined;

@@ -1,25 +1,23 @@
 import { AgentError } from "../../engine/errors.ts";
 import type { Clock } from "../../engine/ports.ts";
+import { acquireLease, type Lease } from "../../store/lease.ts";
 
 /**
- * Takes a lock of this name in a folder that exists, against all other processes. Rejects with `session_in_use` while
- * another owner is alive, and with `storage_failed`. The lock of a dead owner is free.
+ * Runs `task` while holding a lock of this name against all processes. The folder must exist. Rejects with `storage_failed`
+ * if the lock stays taken.
  */
-export type TakeLock = (folder: string, name: string) => Promise<{ release(): Promise<void> }>;
-
-/** Runs `task` while holding the lock. Rejects with `storage_failed` if it stays taken. */
 export type WithLock = <Result>(folder: string, name: string, task: () => Promise<Result>) => Promise<Result>;
 
 /** Longer than a refresh can take. */
 const patienceMs = 45_000;
 const pauseMs = 20;
 
-export function createWithLock(take: TakeLock, clock: Clock): WithLock {
+export function createWithLock(clock: Clock): WithLock {
   /** Within this process, tasks queue instead of polling. */
   const queues = new Map<string, Promise<unknown>>();
   return (folder, name, task) => {
     const locked = async () => {
-      const lock = await patiently(take, folder, name, clock);
+      const lock = await patiently(folder, name, clock);
       try {
         return await task();
       } finally {
@@ -34,11 +32,11 @@ export function createWithLock(take: TakeLock, clock: Clock): WithLock {
   };
 }
 
-async function patiently(take: TakeLock, folder: string, name: string, clock: Clock): ReturnType<TakeLock> {
+async function patiently(folder: string, name: string, clock: Clock): Promise<Lease> {
   const start = clock.monotonic();
   for (;;) {
     try {
-      return await take(folder, name);
+      return await acquireLease(folder, name);
     } catch (error) {
       if (!(error instanceof AgentError) || error.code !== "session_in_use") throw error;
       if (clock.monotonic() - start > patienceMs) {

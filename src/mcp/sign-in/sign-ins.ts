@@ -5,7 +5,7 @@ import { createBearer, usableTokens } from "./bearer.ts";
 import type { FetchParts } from "./bounded-fetch.ts";
 import { SignInNeeded } from "./faults.ts";
 import { loadLibrary } from "./library.ts";
-import { createWithLock, type TakeLock } from "./lock.ts";
+import { createWithLock } from "./lock.ts";
 import { type RunningSignIn, runSignIn } from "./running.ts";
 import type { Challenge, SignInAnswer, SignInEnd, SignInServer } from "./server.ts";
 import { createTokenStore } from "./token-store.ts";
@@ -13,7 +13,6 @@ import { createTokenStore } from "./token-store.ts";
 export interface SignInOptions extends FetchParts {
   /** Tinman's home. */
   readonly home: string;
-  readonly lock: TakeLock;
 }
 
 /** The sign-ins of this process. Creating it loads, reads and opens nothing. */
@@ -63,7 +62,7 @@ interface Shared {
 }
 
 export function createSignIns(options: SignInOptions): SignIns {
-  const withLock = createWithLock(options.lock, options.clock);
+  const withLock = createWithLock(options.clock);
   const store = createTokenStore(options.home, withLock);
   const running = new Map<string, Shared>();
 

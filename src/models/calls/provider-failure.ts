@@ -110,7 +110,7 @@ function statusFailure(error: Fields, status: number, spec: ModelSpec, fail: Fai
   const detail = detailOf(error);
   const why = detail === "" ? "." : `: ${detail}`;
   const body = `${detail} ${typeof error.responseBody === "string" ? error.responseBody.slice(0, 4_000) : ""}`;
-  // Foreign prose: providers use different statuses for these, but similar texts.
+  // Matched by text: providers use different statuses for these, but similar texts.
   if (isTooLong(body)) {
     return fail("context_full", `The conversation no longer fits ${model}'s window (${name}, ${status})${why}`, false);
   }
@@ -199,7 +199,7 @@ function streamFailure(detail: unknown, spec: ModelSpec, fail: Fail): ErrorEvent
   return fail("model_failed", message, isOutage || fewRetries);
 }
 
-/** Foreign prose. */
+/** Matched by text. */
 function isTooLong(text: string): boolean {
   return /context_length_exceeded|prompt is too long|maximum context length|exceed_context_size|exceeds the maximum number of tokens|input token count .{0,40}exceeds/i.test(
     text,

@@ -1,5 +1,5 @@
 import type { Containment } from "../../engine/containment.ts";
-import type { AccessClass, DecisionContext, Found } from "../../engine/permission.ts";
+import type { AccessClass, DecisionContext, Found, Touch } from "../../engine/permission.ts";
 import { lookupKey } from "../../engine/permission.ts";
 import { namedPlaces } from "../places/named-places.ts";
 import { liesIn } from "../places/path-names.ts";
@@ -11,16 +11,16 @@ export interface Situation {
   readonly sandbox: NonNullable<DecisionContext["sandbox"]>;
   readonly found: Found;
   readonly class: AccessClass;
-  /** Part of the command is not understood. */
+  /** The effect of a part is unknown. */
   readonly isUnknown: boolean;
 }
 
-/** Sub-commands of git that change a repository's settings. In the sandbox they run no hooks, which could change them. */
+/** Sub-commands of git that write a repository's settings. They run without hooks, because a hook could change settings. */
 const changesSettings = /^(?:branch|checkout|switch|submodule|worktree|remote|init|clone|sparse-checkout)$/;
 
 /**
- * The walls around a command. Its parts share them, so code of the project, and what is not understood, must not get what
- * other parts need.
+ * The walls around a command. All its parts share them. So if a part is unknown or runs the project's code, the command
+ * doesn't get what only other parts need.
  */
 export function wallsFor(pieces: readonly Piece[], situation: Situation): Containment {
   const { context, sandbox, isUnknown } = situation;
@@ -34,7 +34,7 @@ export function wallsFor(pieces: readonly Piece[], situation: Situation): Contai
     (names?.split(" ") ?? []).map((name) => `${context.home}/${name}`);
   const git = runsCode ? [] : pieces.filter(isGit);
   const repositories = repositoryWalls(git, situation);
-  // Git runs hooks, so it gets the folders that it names, and others only the folders around what they write.
+  // Git can run hooks, so it gets only the folders that its command names. Other programs get the folders of their files.
   const isTrusted = !runsCode && git.length === 0;
   const elsewhere = isTrusted ? foldersOf(touchedElsewhere(pieces, situation, ["write", "delete"])) : [];
   const named = touchedElsewhere(git, situation, ["write", "delete"]);
@@ -48,7 +48,7 @@ export function wallsFor(pieces: readonly Piece[], situation: Situation): Contai
     caches: [...(reads ? [] : sandbox.writable), ...caches],
     outputs: isTrusted || reads ? [] : redirectedTo(pieces, situation),
     kept: reads ? [] : [...kept, ...repositories.kept],
-    barred: reads ? [] : [...new Set([...repositories.barred, ...startUp, `${cwd}/.tinman`, `${cwd}/.mcp.json`])],
+    barred: reads ? [] : [...new Set([...repositories.barred, ...startUp, ...repositories.startsPrograms])],
     unwanted: reads ? [] : repositories.unwanted,
     runsHooks: !repositories.isSetting,
     hidden: hiddenPlaces(context),
@@ -68,9 +68,14 @@ function networkFor(pieces: readonly Piece[], { sandbox }: Situation): Containme
   return asking.length === 0 || isWithin ? "session" : "host";
 }
 
-/** Whether a part runs code of the project: a build, a test, an installer with scripts. */
+/**
+ * Whether a part runs code of the project: a build, a test, an installer with scripts. A package manager that only looks
+ * up or downloads obeys the project's files too, but runs none of them.
+ */
 function isProjectCode({ part }: Piece): boolean {
-  return part.touches.some(({ use }) => use === "project") || needOf(part.words ?? [])?.runsScripts === true;
+  const need = needOf(part.words ?? []);
+  if (need?.runsScripts === true) return true;
+  return need?.network !== true && part.touches.some(({ use }) => use === "project");
 }
 
 function isGit({ part, judged }: Piece): boolean {
@@ -82,37 +87,50 @@ interface RepositoryWalls {
   readonly kept: readonly string[];
   readonly barred: readonly string[];
   readonly unwanted: readonly string[];
-  /** Git changes settings, and runs no hooks. */
+  /** Files of the working tree by which programs start others. Git writes those that it tracks. */
+  readonly startsPrograms: readonly string[];
+  /** Git writes settings, and runs without hooks. */
   readonly isSetting: boolean;
 }
 
 /**
- * Git can write its repository, but never hooks, and settings only with sub-commands that need it. For other programs
- * the repository is read-only.
+ * Git can write its repository, but never hooks, and settings only by sub-commands that need to. Other programs can
+ * only read it.
  */
 function repositoryWalls(git: readonly Piece[], { context }: Situation): RepositoryWalls {
   const { closed = [], kept = [] } = context.repositories ?? {};
+  const startsPrograms = [`${context.cwd}/.tinman`, `${context.cwd}/.mcp.json`];
   if (git.length === 0) {
     const barred = [`${context.cwd}/.git`, ...kept, ...closed];
-    return { writable: [], kept: [], barred, unwanted: [], isSetting: false };
+    return { writable: [], kept: [], barred, unwanted: [], startsPrograms, isSetting: false };
   }
-  // Beside another sub-command, whose hooks run, settings stay closed.
+  // Other sub-commands run hooks, so a single one of them closes the settings.
   const isSetting = git.every(({ part }) =>
     changesSettings.test(part.words?.find((word, at) => at > 0 && word?.[0] !== "-") ?? ""),
   );
   const own = kept.filter((path) => closed.some((place) => place === `${path}/hooks`));
+  // Switching branches replaces tracked files, also those in a folder of hooks. Without the right to, git would leave
+  // some of them as they are, and still succeed.
+  const writesTree = git.some(({ part }) => part.touches.some(isTreeWrite));
+  const isTracked = (path: string) =>
+    writesTree && !path.endsWith("/.git") && !own.some((folder) => liesIn(path, folder, context.foldsCase));
   return {
     writable: own,
-    // Git reads it even if it is an empty folder, so it cannot be kept from existing.
+    startsPrograms: writesTree ? [] : startsPrograms,
+    // An empty folder in its place would make git fail, so a missing one is not blocked.
     kept: isSetting ? [] : closed.filter((path) => path.endsWith("/config.worktree")),
     barred: [
-      ...kept.filter((path) => !own.includes(path)),
+      ...kept.filter((path) => !own.includes(path) && !isTracked(path)),
       ...closed.filter((path) => !path.endsWith("/config.worktree") && !(isSetting && path.endsWith("/config"))),
     ],
-    // Git reads settings from where these say. It needs neither, and an empty one would stop it.
+    // These files redirect git to other settings. Blocking them with empty folders would make git fail.
     unwanted: isSetting ? [] : own.flatMap((path) => [`${path}/commondir`, `${path}/config.worktree`]),
     isSetting,
   };
+}
+
+function isTreeWrite({ use, lookup }: Touch): boolean {
+  return use === "write" && lookup.what === "work-tree";
 }
 
 /** Places that decide what programs do, in the workspace or other writable folders. */
@@ -136,7 +154,7 @@ function hiddenPlaces(context: DecisionContext): readonly string[] {
   return [...closed, ...(reached?.closed ?? [])].filter((place) => !liesIn(cwd, place, context.foldsCase));
 }
 
-/** What a proven command uses outside the workspace. */
+/** Paths that a proven command uses outside the workspace. */
 function touchedElsewhere(
   pieces: readonly Piece[],
   { context, found }: Situation,
@@ -155,7 +173,7 @@ function touchedElsewhere(
 
 const homes = /^\/(?:home|root|var\/(?:home|root)|export\/home)(?:\/|$)/;
 
-/** What a proven command reads in the homes of other users, which are hidden. */
+/** Paths that a proven command reads in the homes of other users, which are hidden. */
 function readInHomes(pieces: readonly Piece[], situation: Situation): readonly string[] {
   const { home, foldsCase } = situation.context;
   const paths = touchedElsewhere(pieces, situation, ["read"]);

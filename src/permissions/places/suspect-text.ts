@@ -73,13 +73,13 @@ const compressor = /^(?:gzip|gunzip|bzip2|bunzip2|xz|unxz|lzma|zstd|unzstd|lz4|p
 const deletingAll =
   /(?:^|[^\w.-])(?:rm|rmdir|shred|rimraf|remove_directory|srm|wipe|trash(?:-put)?|gvfs-trash|worktree (?:remove|move))\b|--target-dir\b|--remove-source-files\b/;
 const removesUser = /(?:^|[^\w.-])(?:userdel|deluser)\s/;
-/** In a program, a change of folder that names none goes to the home. */
+/** `chdir` without an argument goes to the home in Perl and Ruby. */
 const goesHome = /\bchdir\s?(?:;|\(\s?\))/;
 
 const deletingCallHere =
   /\b(?:rm|rmdir|unlink|remove|delete)\w{0,20}\((?:["']\.\/?["']|os\.getcwd\(\)|process\.cwd\(\)|Path\(\))/i;
 
-/** A call that deletes a folder with all that is in it. */
+/** A call that deletes a folder with its content. */
 const treeCall =
   /\b(?:rmtree|remove_tree|rm_rf?|rmSync|removeSync|RemoveAll|remove_dir_all|emptyDir(?:Sync)?|remove_entry(?:_secure)?|deleteDirectory|delete-directory|rimraf)(?: ?\( ?| (?=["'`$@%(]))/g;
 /** A cheap first check that all of these pass. */

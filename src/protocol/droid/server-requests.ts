@@ -24,7 +24,7 @@ const command = {
 
 export const execDetails = z.strictObject({ type: z.literal("exec"), ...command });
 
-export const sandboxDetails = z
+const sandboxDetails = z
   .strictObject({
     type: z.literal("sandbox_violation"),
     violatingToolName: z.string(),

@@ -10,7 +10,7 @@ const mostSearched = 512 * 1024;
 /** Lines handled before yielding. */
 const mostAtOnce = 8192;
 
-export type Replacement =
+type Replacement =
   | {
       readonly ok: true;
       readonly text: string;

@@ -194,7 +194,7 @@ test("what is compacted already is not compacted again until there is more", asy
   const long = `At length: ${"words ".repeat(200)}`;
   const kit = createKit([says("first"), summary(), says("hi"), says(long), summary()]);
   const session = await kit.open();
-  const nothing = { code: "usage", message: "Nothing to compact — there is hardly anything after the last summary." };
+  const nothing = { code: "usage", message: "Nothing to compact — almost nothing follows the last summary." };
   await ask(session, "hello");
   await session.compact();
   const { seq } = session.snapshot();

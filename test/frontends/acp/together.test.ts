@@ -136,6 +136,6 @@ test("a whole conversation is the same with both, message for message", async ()
   expect(told.filter((text) => !text.startsWith("/compact"))).toEqual([
     "Nothing to compact — the conversation is empty.",
     "The model now reads a summary in place of 6 messages. They stay in the history.",
-    "Nothing to compact — there is hardly anything after the last summary.",
+    "Nothing to compact — almost nothing follows the last summary.",
   ]);
 });

@@ -4,7 +4,6 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { ServerOAuth } from "../../../src/engine/servers/server-entry.ts";
 import type { SignInEnd } from "../../../src/mcp/sign-in/server.ts";
 import { createSignIns, type ServerSignIn } from "../../../src/mcp/sign-in/sign-ins.ts";
-import { acquireLease } from "../../../src/store/lease.ts";
 import { FakeClock } from "../../fakes/kit.ts";
 import { tempHome } from "../../store/temp-home.ts";
 import { start } from "./world.ts";
@@ -73,7 +72,6 @@ async function openBench(web: Web, oauth: ServerOAuth = {}, address = url): Prom
     home,
     clock,
     fetch: async () => fetch as typeof globalThis.fetch,
-    lock: acquireLease,
   });
   onTestFinished(() => signIns.close());
   return { signIn: signIns.forServer("remote", address, oauth, "https://client.example/answer"), clock, home };
@@ -249,7 +247,7 @@ describe("what the configuration says", () => {
       const { home, clock } = await openBench(createWeb());
       const web = createWeb();
       const fetch = (input: string | URL, init: RequestInit = {}) => fetchFrom(web, String(input), init);
-      const options = { home, clock, fetch: async () => fetch as typeof globalThis.fetch, lock: acquireLease };
+      const options = { home, clock, fetch: async () => fetch as typeof globalThis.fetch };
       const signIn = createSignIns(options).forServer("remote", url, {}, callback);
       expect((await signIn.start(() => {})).message).toMatch(/^Sign-in to remote failed: The callback address /);
     },

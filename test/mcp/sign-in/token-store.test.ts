@@ -7,7 +7,6 @@ import { createWithLock } from "../../../src/mcp/sign-in/lock.ts";
 import { createSignIns } from "../../../src/mcp/sign-in/sign-ins.ts";
 import type { StoredSignIn } from "../../../src/mcp/sign-in/stored-sign-ins.ts";
 import { createTokenStore, type TokenStore } from "../../../src/mcp/sign-in/token-store.ts";
-import { acquireLease } from "../../../src/store/lease.ts";
 import { bundleForChild } from "../../fakes/bundle-for-child.ts";
 import { FakeClock } from "../../fakes/kit.ts";
 import { closed, reading, writing } from "../../permissions/at-high.ts";
@@ -21,7 +20,7 @@ const entry: StoredSignIn = { ...key, tokens };
 
 async function openStore(): Promise<{ store: TokenStore; home: string; path: string }> {
   const home = await tempHome();
-  const store = createTokenStore(home, createWithLock(acquireLease, new FakeClock()));
+  const store = createTokenStore(home, createWithLock(new FakeClock()));
   return { store, home, path: join(home, "mcp", "tokens.json") };
 }
 
@@ -92,7 +91,7 @@ describe("the store of tokens", () => {
     const fetch = async () => {
       throw new Error("nothing is asked");
     };
-    const signIns = createSignIns({ home, clock: new FakeClock(), fetch, lock: acquireLease });
+    const signIns = createSignIns({ home, clock: new FakeClock(), fetch });
     const signIn = signIns.forServer("linear", key.url);
     expect([await signIn.hasTokens(), await signIn.start(() => {})]).toEqual([
       false,

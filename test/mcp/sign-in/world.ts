@@ -11,7 +11,6 @@ import type { SignInEnd } from "../../../src/mcp/sign-in/server.ts";
 import { createSignIns, type ServerSignIn, type SignIns } from "../../../src/mcp/sign-in/sign-ins.ts";
 import { createFetch } from "../../../src/net/http/fetch.ts";
 import { createNetwork } from "../../../src/net/network.ts";
-import { acquireLease } from "../../../src/store/lease.ts";
 import { FakeClock } from "../../fakes/kit.ts";
 import { tempHome } from "../../store/temp-home.ts";
 
@@ -161,7 +160,7 @@ export async function openHome(given: { readonly home?: string; readonly time?: 
   const used = time === undefined ? clock : { ...systemClock, now: () => time.now() };
   const network = createNetwork({});
   const fetch = createFetch(network, { connectMs: 5_000, firstByteMs: 5_000, idleMs: 5_000 });
-  const signIns = createSignIns({ home, clock: used, fetch: async () => fetch, lock: acquireLease });
+  const signIns = createSignIns({ home, clock: used, fetch: async () => fetch });
   onTestFinished(async () => {
     await signIns.close();
     network.close();

@@ -4,6 +4,7 @@ import type { Interaction } from "../../../engine/interaction.ts";
 import { changeSettings, type SessionState } from "../../../engine/log/history.ts";
 import type { PromptBlock, Usage } from "../../../engine/message.ts";
 import { noUsage, textOf } from "../../../engine/message.ts";
+import type { ServerState } from "../../../engine/servers/server-state.ts";
 import type { SessionSettings } from "../../../engine/settings.ts";
 import type { WireSettings } from "../../../protocol/droid/settings.ts";
 import type { TurnEndReason } from "../../../protocol/droid/words.ts";
@@ -13,6 +14,7 @@ import type { ToolFilters } from "../methods/tool-filters.ts";
 import type { Outgoing } from "../outbox.ts";
 import { createOutbox } from "../outbox.ts";
 import { createOpenRequests } from "../requests/open-requests.ts";
+import { createServerNews } from "./server-news.ts";
 import { createStreamedReply } from "./streamed-reply.ts";
 import { retryReason, turnEndReason, turnError } from "./turn-end.ts";
 import { isError, resultContent, wireMessage, wireUsage } from "./wire-messages.ts";
@@ -41,6 +43,9 @@ export interface TranslatorStart {
   readonly partial?: SessionState["partial"];
   readonly isCalling?: boolean;
   readonly openRequests?: ReadonlyMap<string, Interaction>;
+  /** Its servers, which are told about from `openServers` on; absent: from the start. */
+  readonly servers?: readonly ServerState[];
+  readonly canSignIn?: boolean;
   /** A prompt's origin. Not used after the prompt was taken or discarded. */
   origin(messageId: string): { readonly requestId?: string; readonly clientMessageId?: string } | undefined;
 }
@@ -81,6 +86,8 @@ export function createTranslator(start: TranslatorStart) {
   };
 
   const requests = createOpenRequests({ dialect, knowsViolations, outbox, already: start.openRequests, change });
+
+  const serverNews = createServerNews(outbox, { servers: start.servers, canSignIn: start.canSignIn ?? true });
 
   const tellUsage = (call?: Usage): void => {
     isUsageTold = true;
@@ -192,9 +199,9 @@ export function createTranslator(start: TranslatorStart) {
       const { message, through: visibleBoundaryMessageId, removed: removedCount } = summary;
       tell({ type: "session_compacted", summaryId: message.id, removedCount, visibleBoundaryMessageId });
     },
-    "servers.changed": ignored,
-    "sign-in.required": ignored,
-    "sign-in.ended": ignored,
+    "servers.changed": serverNews.changed,
+    "sign-in.required": serverNews.signInRequired,
+    "sign-in.ended": serverNews.signInEnded,
     "compaction.ended": () => enter(isInTurn ? "streaming_assistant_message" : "idle"),
     notice: ({ level, text: message, at }) =>
       tell({ type: "notice", level, message, timestamp: new Date(at).toISOString() }),
@@ -227,6 +234,11 @@ export function createTranslator(start: TranslatorStart) {
     translate(event: EngineEvent): readonly Outgoing[] {
       if (event.type === "message.delta") return reply.delta(event);
       handleEvent(handlers, event);
+      return outbox.take();
+    },
+    /** The status of all servers, and what has happened to them. */
+    openServers(): readonly Outgoing[] {
+      serverNews.open();
       return outbox.take();
     },
     /** Begins an interrupt: the turn's end waits until all dropped prompts are reported, or another turn begins. */

@@ -38,7 +38,7 @@ export function createOpenRequests(parts: {
         tell({ type: "permission_resolved", requestId, toolUseIds, selectedOption: optionOf(answer) });
       }
       if (!isSettingsFirst) parts.change(changes);
-      // After a no, nothing runs, or its result says so.
+      // After a rejection the state changes only if other calls run. Their own events report that.
       if (requests.size === 0 && answer.kind !== "cancel") enter("executing_tool");
     },
     clear: () => requests.clear(),
