@@ -46,9 +46,9 @@ const browserSchemes = new Set([
 
 /** Where a client receives answers: https, http on this machine, or the client's own scheme. Throws `SignInFault`. */
 export function checkedCallback(text: string): string {
-  if (!URL.canParse(text)) throw new SignInFault("The callback address is not a URL");
+  if (!URL.canParse(text)) throw new SignInFault("the callback address is not a URL");
   const url = new URL(text);
-  if (url.protocol === "http:" || url.protocol === "https:") checkedAddress(url, "The callback address", true);
-  if (browserSchemes.has(url.protocol)) throw new SignInFault(`The callback address can't use ${url.protocol}`);
+  if (url.protocol === "http:" || url.protocol === "https:") checkedAddress(url, "the callback address", true);
+  if (browserSchemes.has(url.protocol)) throw new SignInFault(`the callback address can't use ${url.protocol}`);
   return text;
 }

@@ -33,7 +33,7 @@ export async function findAuthority(library: Library, discovery: Discovery): Pro
   const protection = await protectionOf(library, discovery);
   const named = server.oauth.issuer ?? protection?.authorization_servers?.[0];
   const issuer = named ?? new URL("/", server.url).href;
-  checkedAddress(issuer, "The authorization server's address", allowsLoopback);
+  checkedAddress(issuer, "the authorization server's address", allowsLoopback);
   const metadata = await metadataOf(library, issuer, allowsLoopback, fetch);
   // Servers of the first protocol version had no metadata, and fixed paths.
   if (metadata === undefined && named !== undefined) throw new SignInFault(`${issuer} has no metadata for signing in`);
@@ -56,10 +56,10 @@ export async function metadataOf(
 ): Promise<AuthorizationServerMetadata | undefined> {
   const metadata = await library.discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch });
   if (metadata === undefined) return undefined;
-  checkedAddress(metadata.authorization_endpoint, "The authorization endpoint", allowsLoopback);
-  checkedAddress(metadata.token_endpoint, "The token endpoint", allowsLoopback);
+  checkedAddress(metadata.authorization_endpoint, "the authorization endpoint", allowsLoopback);
+  checkedAddress(metadata.token_endpoint, "the token endpoint", allowsLoopback);
   if (metadata.registration_endpoint !== undefined) {
-    checkedAddress(metadata.registration_endpoint, "The registration endpoint", allowsLoopback);
+    checkedAddress(metadata.registration_endpoint, "the registration endpoint", allowsLoopback);
   }
   return metadata;
 }

@@ -26,7 +26,7 @@ export interface FetchLimits {
  */
 export function boundedFetch(parts: FetchParts, { allowsLoopback, signal, headersOnly }: FetchLimits): FetchLike {
   return async (input, init = {}) => {
-    const url = checkedAddress(input, "An address of the authorization server", allowsLoopback);
+    const url = checkedAddress(input, "an address of the authorization server", allowsLoopback);
     const limit = new AbortController();
     const stop = () => limit.abort();
     const cancel = parts.clock.after(limitMs, stop, { background: true });

@@ -60,7 +60,7 @@ export function runSignIn(parts: RunningParts): RunningSignIn {
     // A damaged store is reported before the user does anything.
     const stored = await store.read(server);
     const isLocal = isLoopbackAddress(server.url) || isLoopbackAddress(server.oauth.issuer);
-    checkedAddress(server.url, `The address of ${name}`, true);
+    checkedAddress(server.url, `the address of ${name}`, true);
     const fetch = boundedFetch(parts, { allowsLoopback: isLocal, signal: stop.signal });
     const library = await loadLibrary();
     const challenge = parts.challenge ?? (await askForChallenge(library, parts, stop.signal));
@@ -83,7 +83,7 @@ export function runSignIn(parts: RunningParts): RunningSignIn {
         ...(resource === undefined ? {} : { resource }),
       });
       secrets.push(codeVerifier);
-      const url = checkedAddress(authorizationUrl, "The address of the sign-in page", isLocal);
+      const url = checkedAddress(authorizationUrl, "the address of the sign-in page", isLocal);
       if (stop.signal.aborted) return;
       pending = { url: url.href, message: `Authentication required for ${name}`, state };
       ready.resolve(pending);

@@ -99,12 +99,12 @@ describe("a server or authorization server that can't be trusted", () => {
     [
       "names an authorization server without https",
       { [ofServer]: { resource: url, authorization_servers: ["http://auth.example"] } },
-      "The authorization server's address must use https, got http:",
+      "the authorization server's address must use https, got http:",
     ],
     [
       "names an authorization server on this machine",
       { [ofServer]: { resource: url, authorization_servers: ["http://127.0.0.1:8080"] } },
-      "The authorization server's address is on this machine (http://127.0.0.1:8080), but the server is not",
+      "the authorization server's address is on this machine (http://127.0.0.1:8080), but the server is not",
     ],
     [
       "has metadata of another issuer",
@@ -114,17 +114,17 @@ describe("a server or authorization server that can't be trusted", () => {
     [
       "has a token endpoint without https",
       { [ofAuthority]: metadata({ token_endpoint: "http://auth.example/token" }) },
-      "The token endpoint must use https, got http:",
+      "the token endpoint must use https, got http:",
     ],
     [
       "has a sign-in page without https",
       { [ofAuthority]: metadata({ authorization_endpoint: "http://auth.example/authorize" }) },
-      "The authorization endpoint must use https, got http:",
+      "the authorization endpoint must use https, got http:",
     ],
     [
       "has a sign-in page that is a program of the user's machine",
       { [ofAuthority]: metadata({ authorization_endpoint: "ms-msdt:/id" }) },
-      "The authorization endpoint must use https, got ms-msdt:",
+      "the authorization endpoint must use https, got ms-msdt:",
     ],
     [
       "has a sign-in page that is a script",
@@ -134,7 +134,7 @@ describe("a server or authorization server that can't be trusted", () => {
     [
       "has a sign-in page with a misleading user name",
       { [ofAuthority]: metadata({ authorization_endpoint: "https://bank.example@auth.example/" }) },
-      "The authorization endpoint must not contain a user name",
+      "the authorization endpoint must not contain a user name",
     ],
     [
       "redirects to another place",
@@ -206,7 +206,7 @@ describe("a server or authorization server that can't be trusted", () => {
 
   it("is reached without https itself", async () => {
     const bench = await openBench(createWeb(), {}, "http://mcp.example/mcp");
-    expect(await endOf(bench)).toEqual(failed("The address of remote must use https, got http:"));
+    expect(await endOf(bench)).toEqual(failed("the address of remote must use https, got http:"));
   });
 });
 
@@ -249,7 +249,7 @@ describe("what the configuration says", () => {
       const fetch = (input: string | URL, init: RequestInit = {}) => fetchFrom(web, String(input), init);
       const options = { home, clock, fetch: async () => fetch as typeof globalThis.fetch };
       const signIn = createSignIns(options).forServer("remote", url, {}, callback);
-      expect((await signIn.start(() => {})).message).toMatch(/^Sign-in to remote failed: The callback address /);
+      expect((await signIn.start(() => {})).message).toMatch(/^Sign-in to remote failed: the callback address /);
     },
   );
 });
