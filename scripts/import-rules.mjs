@@ -65,7 +65,7 @@ const rows = [
   },
   {
     room: "mcp",
-    may: ["engine", "mcp/entries"],
+    may: ["engine", "mcp/entries", "mcp/sign-in"],
     lazily: ["@modelcontextprotocol/client"],
     libraries: ["zod"],
     builtins: "no-machine",
@@ -88,6 +88,12 @@ const rows = [
     may: ["engine", "config/home.ts"],
     lazily: ["config/schema", "zod"],
     libraries: ["yaml"],
+    builtins: "all",
+  },
+  {
+    room: "mcp/sign-in",
+    may: ["engine", "store/lease.ts"],
+    lazily: ["@modelcontextprotocol/client"],
     builtins: "all",
   },
   { room: "mcp/entries", may: ["engine", "config", "store/lease.ts"], builtins: "all" },
