@@ -121,6 +121,7 @@ export class LiveSession {
       usage: session.usage,
       waiting: session.waiting(),
       ...(turn === undefined ? {} : { turn, partial, isCalling: openCalls.size > 0, openRequests }),
+      isCompacting: session.isCompacting,
       ...(turn?.promptId === undefined ? {} : { turnId: turn.promptId }),
       origin: (messageId) => this.origins.of(messageId),
     });
