@@ -18,6 +18,8 @@ const most = { requests: 64, characters: 64 * 1024 * 1024, unread: 64 };
 /** One client: handles its requests in order, and answers each exactly once. */
 export class Connection {
   private readonly context: Context;
+  /** The last compaction on request, with its response. */
+  private compacting: Promise<void> = Promise.resolve();
   private handling: Promise<void> = Promise.resolve();
   private waiting = { requests: 0, characters: 0 };
   private unread = 0;
@@ -64,7 +66,7 @@ export class Connection {
       await this.untilRead();
     }
     await this.handling;
-    await this.context.live?.finish();
+    await this.context.live?.finish(this.compacting);
   }
 
   /** Ends the running turn and drops queued prompts. */
@@ -116,7 +118,7 @@ export class Connection {
     const handled = this.handle(message);
     // A summary takes a while, and an interrupt must get through meanwhile.
     if (message.method !== "droid.compact_session") return handled;
-    handled.catch((error: unknown) => context.fail(error));
+    this.compacting = handled.catch((error: unknown) => context.fail(error));
   }
 
   private inOrder(size: number, work: () => Promise<void>): void {
