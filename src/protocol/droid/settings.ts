@@ -30,7 +30,6 @@ export const laterSettings = z.strictObject({
   specModeReasoningEffort: z.enum(reasoningEfforts).optional(),
   systemPrompt: systemPrompt.optional().describe("Text that replaces the default prompt, or is appended to it."),
   tags: z.array(tag).optional(),
-  compactionThresholdCheckEnabled: z.boolean().optional().describe("Present if a client has set it."),
   enabledToolIds: z.array(z.string()).optional(),
   disabledToolIds: z.array(z.string()).optional(),
   additionalToolIds: z.array(z.string()).optional(),

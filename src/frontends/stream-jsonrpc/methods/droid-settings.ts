@@ -46,7 +46,7 @@ function laterSettings(settings: SessionSettings, filters: ToolFilters, isContai
   const { modelId, reasoningEffort, mode, autonomy, specModelId, specReasoningEffort, ...others } = settings;
   const { systemPrompt, appendSystemPrompt: append, tags, ...hidden } = others;
   const { isModelNamed: _named, owner: _owner, userId: _user, clientTools: _tools, ...more } = hidden;
-  const { clientRunsTools: _runs, compacts, compactAt: _compactAt, ...undecided } = more;
+  const { clientRunsTools: _runs, compacts: _compacts, compactAt: _compactAt, ...undecided } = more;
   // A new setting compiles only once it is shown to clients or listed as hidden.
   undecided satisfies Readonly<Record<string, never>>;
   const preset = append === undefined ? undefined : ({ type: "preset", preset: "droid", append } as const);
@@ -61,7 +61,6 @@ function laterSettings(settings: SessionSettings, filters: ToolFilters, isContai
     ...(specReasoningEffort === undefined ? {} : { specModeReasoningEffort: specReasoningEffort }),
     ...(prompt === undefined ? {} : { systemPrompt: prompt }),
     ...(tags === undefined ? {} : { tags: tags.map(wireTag) }),
-    ...(compacts === undefined ? {} : { compactionThresholdCheckEnabled: compacts }),
     ...filtersIn(filters),
     ...(isContained === undefined ? {} : { sandbox: { enabled: isContained, mode: "per-command" } }),
   };
@@ -75,7 +74,6 @@ const isClearable = {
   specModeReasoningEffort: true,
   systemPrompt: false,
   tags: false,
-  compactionThresholdCheckEnabled: false,
   enabledToolIds: false,
   disabledToolIds: false,
   additionalToolIds: false,
