@@ -82,6 +82,8 @@ export interface ProtectedPaths {
  * - `output-links`: targets of links that replace build output folders, in a folder and a few levels below it.
  * - `ignore-links`: targets of links that replace ignore files, in a folder and above it.
  * - `installed`: empty if the tool `from` is installed in `node_modules` in or above a folder; else no answer.
+ * - `shadowing-modules`: files and folders in a folder that `python -m`, with the module `from`, would load instead of
+ *   installed modules.
  * - `existing`: the path's target if it exists, else empty.
  * - `unsaved`: what a path or pattern names that git could not restore: untracked files and folders. No answer if a
  *   tracked file has changed, for a new file in a build folder with tracked files, or if there are too many.
@@ -109,6 +111,7 @@ export interface Lookup {
     | "work-tree"
     | "existing"
     | "installed"
+    | "shadowing-modules"
     | "output-links"
     | "ignore-links"
     | "unsaved"
@@ -119,7 +122,7 @@ export interface Lookup {
    */
   readonly path: string;
   /**
-   * For `search-path` and a program: the folder it starts in, if known. For `installed`: the tool. For `unsaved`: `existing`
+   * For `search-path` and a program: the folder it starts in, if known. For `installed`: the tool. For `shadowing-modules`: the module. For `unsaved`: `existing`
    * leaves out what is missing. For `emptied`: further patterns, one a line. For `repositories-below`: lines, each a
    * pattern for names, or with a slash for paths below the folder. The answer has only what passes all of them, holds
    * something that does, or is in a folder that does.

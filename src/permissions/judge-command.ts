@@ -100,6 +100,7 @@ function judgeTouch(touch: Touch, found: Found, places: Places): Own {
   // The folders of a pattern's matches are not moved themselves.
   const around = touch.lookup.what === "matches" && touch.use === "write" ? new Set(answer.map(folderOf)) : undefined;
   const judged = answer.map((real) => {
+    if (touch.lookup.what === "shadowing-modules") return shadowing(touch.lookup, real);
     if (touch.use === "run") return judgeRun(path, real, places);
     return judgeFile(around?.has(real) === true ? stayingPut(touch) : touch, real, places);
   });
@@ -121,6 +122,8 @@ function judgeWay({ use, lookup }: Touch, places: Places): Own | undefined {
 }
 
 function noAnswer({ use, lookup }: Touch): Own {
+  if (lookup.what === "shadowing-modules")
+    return own("high", "program-in-workspace", `loads what is in ${lookup.path}`);
   if (use === "run") {
     const why = `runs ${lookup.path}, which the PATH may find in the workspace`;
     return own("high", "program-in-workspace", why);
@@ -231,6 +234,10 @@ function judgeProject(touch: Touch, found: readonly string[], { cwd, foldsCase }
 function judgeRun(name: string, real: string, { cwd, foldsCase }: Places): Own {
   if (!liesIn(real, cwd, foldsCase)) return own("read", "program", `runs ${real}`);
   return own("high", "program-in-workspace", `would run ${real} instead of the system's ${name}`);
+}
+
+function shadowing({ from }: Lookup, real: string): Own {
+  return own("high", "program-in-workspace", `would load ${real}, which Python prefers to what ${from} needs`);
 }
 
 function judgeFile(touch: Touch, path: string, places: Places): Own {
