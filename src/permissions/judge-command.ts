@@ -13,7 +13,7 @@ import {
 import { withoutTrailingSlashes } from "../text/text-cut.ts";
 import { raised, worse } from "./autonomy.ts";
 import { liesIn } from "./places/path-names.ts";
-import { catastropheOf, isExpendable, isSystemPlace, scopeOf } from "./places/path-scope.ts";
+import { catastropheOf, isExpendable, isSettingsPlace, isSystemPlace, scopeOf } from "./places/path-scope.ts";
 import { type KnownPlaces, namedLink, protectedIn } from "./places/protected-paths.ts";
 import { suspectIn } from "./places/suspect-text.ts";
 import { unescaped } from "./programs/arg.ts";
@@ -257,6 +257,9 @@ function judgeFile(touch: Touch, path: string, places: Places): Own {
   if (scope === "workspace") return own(touch.class, `${use}-workspace`, `${verb} ${path}`);
   if (use === "write" && isSystemPlace(path, places)) {
     return own("high", "write-system", `writes ${path}, which belongs to the system`);
+  }
+  if (use === "write" && isSettingsPlace(path, places)) {
+    return own("high", "write-settings", `writes ${path}, which your programs may obey`);
   }
   if (use === "write" && liesIn(path, places.temp, places.foldsCase)) {
     return own(worse("medium", touch.class), "write-temp", `writes ${path}, in the temp folder`);
