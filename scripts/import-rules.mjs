@@ -63,13 +63,6 @@ const rows = [
     libraries: ["zod"],
     builtins: "all",
   },
-  {
-    room: "mcp",
-    may: ["engine", "mcp/entries", "mcp/sign-in"],
-    lazily: ["@modelcontextprotocol/client"],
-    libraries: ["zod"],
-    builtins: "no-machine",
-  },
   { room: "store/listing", may: [], lazily: ["engine"], builtins: "all" },
   { room: "store/lease.ts", may: ["engine", "store", "store/listing"], builtins: "all" },
   { room: "store", may: ["engine", "store/lease.ts", "store/listing"], builtins: "all" },
@@ -97,6 +90,13 @@ const rows = [
     builtins: "all",
   },
   { room: "mcp/entries", may: ["engine", "config", "store/lease.ts"], builtins: "all" },
+  {
+    room: "mcp",
+    may: ["engine", "mcp/entries", "mcp/sign-in"],
+    lazily: ["@modelcontextprotocol/client"],
+    libraries: ["zod"],
+    builtins: "no-machine",
+  },
   { room: "protocol", may: [], libraries: ["zod"], builtins: "none", alone: true },
   { room: "rpc", may: [], builtins: "none" },
   {
