@@ -64,7 +64,8 @@ const rows = [
     builtins: "all",
   },
   { room: "store/listing", may: [], lazily: ["engine"], builtins: "all" },
-  { room: "store", may: ["engine", "store/listing"], builtins: "all" },
+  { room: "store/lease.ts", may: ["engine", "store", "store/listing"], builtins: "all" },
+  { room: "store", may: ["engine", "store/lease.ts", "store/listing"], builtins: "all" },
   { room: "host/processes/start-program.ts", may: [], builtins: "all", startsPrograms: true },
   {
     room: "host",
@@ -82,6 +83,7 @@ const rows = [
     libraries: ["yaml"],
     builtins: "all",
   },
+  { room: "mcp/entries", may: ["engine", "config", "store/lease.ts"], builtins: "all" },
   { room: "protocol", may: [], libraries: ["zod"], builtins: "none", alone: true },
   { room: "rpc", may: [], builtins: "none" },
   {

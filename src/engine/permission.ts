@@ -18,7 +18,18 @@ export type Access =
       readonly background: boolean;
       /** The parsed command and what was looked up for it. Without it, the command counts as not understood. */
       readonly evidence?: Evidence;
-    };
+    }
+  /** A call of a connected server's tool. */
+  | ({ readonly type: "server"; readonly class: AccessClass } & ServerCall);
+
+/** What a call of a server's tool is known by. */
+export interface ServerCall {
+  readonly server: string;
+  /** The server's own name for it. */
+  readonly tool: string;
+  /** `server` changes with the server's entry, `tool` also with the tool's definition. */
+  readonly marks: { readonly server: string; readonly tool: string };
+}
 
 interface PathAccess {
   readonly path: string;
@@ -225,6 +236,8 @@ export interface Decision {
   readonly why: string;
   /** Whether the command runs in the sandbox. Absent where there is none. */
   readonly contained?: boolean;
+  /** Of a server's tool: "always" allows this tool or its server, instead of raising the level. */
+  readonly server?: ServerCall;
 }
 
 /** A decision of the policy, with the data that the host needs to carry it out. */
@@ -278,8 +291,10 @@ export interface DecisionContext {
   /** Whether an approver is attached. Without one, the answer is no. */
   readonly approver: boolean;
   readonly unsafe: boolean;
-  /** Tools allowed by name for this run. */
+  /** Tools allowed by name for this run. A final `*` matches the rest of a name. */
   readonly enabledTools: readonly string[];
+  /** Marks of servers and of their tools that the user always allows. */
+  readonly approved?: ReadonlySet<string>;
   /** Present if commands can be contained here. */
   readonly sandbox?: SandboxSituation;
   /** Set if the user wants containment but it doesn't work: the reason, as a sentence. */
@@ -321,6 +336,7 @@ export type Preview =
   /** `files` in the order of the patch. Contents are left out if the patch does not apply, or a file is too large. */
   | { readonly type: "patch"; readonly patch: string; readonly files: readonly FileChange[] }
   | { readonly type: "fetch"; readonly url: string }
+  | { readonly type: "server"; readonly server: string; readonly tool: string }
   /** For a tool without a preview: the canonical paths of the call. */
   | { readonly type: "paths"; readonly paths: readonly string[] };
 

@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { isFullRun } from "../full-run.ts";
 import { canContain } from "../host/sandbox/contained.ts";
 import { eventually, longNap, processesWith } from "../host/support.ts";
 import { type Bench, createBench, lines } from "./tinman.ts";
@@ -25,7 +26,7 @@ async function newBench(): Promise<Bench> {
 }
 
 /** Each line of the program's output is an attack that worked. */
-const hostile = `
+const hostile = `#!/bin/bash
 attempt() { if bash -c "$2" >/dev/null 2>&1; then echo "HIT $1"; fi; }
 attempt "writes into the home" 'echo x > "$HOME/x"'
 attempt "reads a key" 'grep -r SECRET "$HOME/.ss"h'
@@ -43,8 +44,11 @@ sleep 0.1
 echo over
 `;
 
+const hostilePrograms = ["node attack.js", "./attack.sh", "python3 attack.py", "npm test"];
+
 async function harmDone(
   flags: readonly string[],
+  command: string,
 ): Promise<{ readonly hits: readonly string[]; readonly survives: boolean }> {
   const bench = await newBench();
   const { home, cwd } = bench;
@@ -67,8 +71,11 @@ async function harmDone(
     "attack.sh",
     hostile.replace(/@(PORT|VICTIM|NAP)@/g, (_, name) => values[name] ?? ""),
   );
+  await bench.shell("chmod +x attack.sh");
   await bench.file("attack.js", 'require("child_process").spawnSync("bash", ["attack.sh"], { stdio: "inherit" });');
-  const [said = ""] = await toolResults(bench, cwd, flags, [["Execute", { command: "node attack.js" }]]);
+  await bench.file("attack.py", 'import subprocess; subprocess.run(["bash", "attack.sh"])');
+  await bench.file("package.json", '{"name": "x", "version": "1.0.0", "scripts": {"test": "node attack.js"}}');
+  const [said = ""] = await toolResults(bench, cwd, flags, [["Execute", { command }]]);
   const survives = processesWith(nap).length > 0;
   await bench.shell(`pkill -KILL -f "sleep ${nap}"; true`);
   expect(said).toContain("over");
@@ -98,11 +105,14 @@ if (await canContain()) {
     ]);
   });
 
-  test("a hostile script does no harm at --auto medium, although all of it works without a sandbox", async () => {
-    const all = [...hostile.matchAll(/^attempt "([^"]+)"/gm)].map(([, name]) => name);
-    expect(await harmDone(bare)).toEqual({ hits: all, survives: true });
-    expect(await harmDone(contained)).toEqual({ hits: [], survives: false });
-  });
+  test.each(isFullRun ? hostilePrograms : hostilePrograms.slice(-1))(
+    "a hostile %s does no harm at --auto medium, although all of it works without a sandbox",
+    async (command) => {
+      const all = [...hostile.matchAll(/^attempt "([^"]+)"/gm)].map(([, name]) => name);
+      expect(await harmDone(bare, command)).toEqual({ hits: all, survives: true });
+      expect(await harmDone(contained, command)).toEqual({ hits: [], survives: false });
+    },
+  );
 
   test("what a contained command was denied is explained to the model in one line", async () => {
     const bench = await newBench();
@@ -134,6 +144,25 @@ if (await canContain()) {
       ...commands.map((command) => [["Execute", { command }]] as const),
     );
     expect(said.at(-1)).toContain("Ada first");
+  });
+
+  test("git replaces tracked hooks and settings of programs, and leaves a clean tree", async () => {
+    const bench = await newBench();
+    await bench.shell(
+      "git config user.name a && git config user.email a@example.com && git add . && git commit -qm first && git switch -qc other && mkdir .husky && echo one > .husky/pre-push && " +
+        "echo '{}' > .mcp.json && git add . && git commit -qm second && echo two > .husky/pre-push && git commit -qam third && " +
+        "git switch -q main && git config core.hooksPath .husky/_",
+    );
+    const commands = ["git switch other", "git checkout HEAD~1", "git status --short", "git switch main"];
+    const said = await toolResults(
+      bench,
+      bench.cwd,
+      contained,
+      ...commands.map((command) => [["Execute", { command }]] as const),
+    );
+    expect(said.filter((text) => /error:|fatal:|\.husky|\.mcp/.test(text))).toEqual([]);
+    const left = await bench.shell("git status --short && git branch --show-current && ls -A");
+    expect(left.stdout).toBe("main\n.git\nbuild.sh\npackage.json\nscript.py\ntest.js\n");
   });
 
   describe("when the program is killed in the middle of contained commands", () => {

@@ -55,6 +55,15 @@ describe("a contained command", () => {
     ["sleep 100 & kill $!", "high, outside"],
     ["npm ci", "medium, workspace, ~/.npm/_cacache, ~/.npm/_logs, ~/.npmrc, network"],
     ["curl https://example.com -o a", "medium, workspace, network"],
+    ["npm view left-pad", "medium, workspace, ~/.npm/_cacache, ~/.npm/_logs, ~/.npmrc, network"],
+    [
+      "cargo fetch",
+      "medium, workspace, ~/.cargo/registry, ~/.cargo/git, ~/.cargo/credentials, ~/.cargo/credentials.toml, network",
+    ],
+    [
+      "go mod download",
+      "medium, workspace, ~/go/pkg/mod, ~/go/pkg/sumdb, ~/.cache/go-build, ~/.netrc, ~/.gitconfig, ~/.config/git/config, network",
+    ],
     ["git fetch", "medium, workspace, ~/.ssh, ~/.git-credentials, ~/.netrc, ~/.gitconfig, ~/.config/git, network"],
     ["git commit -m x", "medium, workspace, ~/.gitconfig, ~/.config/git/config"],
     ["git commit -m x; ./build.sh", "medium, workspace"],
@@ -149,6 +158,29 @@ describe("a contained command", () => {
     });
   });
 
+  it("replaces tracked hooks and settings of programs only if it is git and switches the files", async () => {
+    const repositories = {
+      closed: [`${cwd}/.git/config`, `${cwd}/.git/hooks`],
+      kept: [`${cwd}/.git`, `${cwd}/.git/own`, `${cwd}/.husky`, `${cwd}/sub/.git`],
+      programs: [],
+      links: [],
+    };
+    const barred = async (command: string) => {
+      const { walls } = await decisionOn(command, { sandbox, repositories });
+      const names = [".git/own", ".husky", ".mcp.json", ".tinman", "sub/.git"];
+      return names.filter((name) => walls?.barred.includes(`${cwd}/${name}`));
+    };
+    const always = [".git/own", "sub/.git"];
+    const all = [".git/own", ".husky", ".mcp.json", ".tinman", "sub/.git"];
+    expect({
+      switch: await barred("git switch x"),
+      stash: await barred("git stash pop"),
+      commit: await barred("git commit -m x"),
+      besideCode: await barred("git switch x && npm test"),
+      besideUnknown: await barred("git switch x && ./build.sh"),
+    }).toEqual({ switch: always, stash: always, commit: all, besideCode: all, besideUnknown: all });
+  });
+
   it("keeps the settings of a working tree from what runs beside git", async () => {
     const kept = async (command: string) => {
       const closed = ["config", "config.worktree", "hooks"].map((name) => `${cwd}/.git/${name}`);
@@ -163,6 +195,12 @@ describe("a contained command", () => {
     const { walls } = await decisionOn("./build.sh", { sandbox });
     expect(walls?.hidden).toEqual(expect.arrayContaining([`${home}/.ssh`, `${home}/.tinman`, `${home}/.bash_history`]));
     expect(walls?.barred).toEqual(expect.arrayContaining([`${cwd}/.tinman`, `${cwd}/.mcp.json`, `${cwd}/.git`]));
+  });
+
+  it("sees no sessions in a home that is not Tinman's now", async () => {
+    const moved = { sandbox, ownHome: "/srv/tinman", loginHome: "/home/login" };
+    const { walls } = await decisionOn("./build.sh", moved);
+    expect(walls?.hidden).toEqual(expect.arrayContaining(["/srv/tinman", `${home}/.tinman`, "/home/login/.tinman"]));
   });
 
   it("reaches the session's servers once there are some", async () => {

@@ -99,6 +99,16 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
     ["../records.ts", "../../host/a.ts", "../../config/home.ts", "zod"],
   ],
   [
+    "store/lease.ts",
+    ["./a.ts", "./listing/a.ts", "../engine/errors.ts", "node:fs"],
+    ["../config/load.ts", "../host/a.ts", "zod", "node:child_process"],
+  ],
+  [
+    "mcp/entries/a.ts",
+    ["./b.ts", "../../config/load.ts", "../../engine/errors.ts", "../../store/lease.ts", "node:fs"],
+    ["../../store/jsonl-store.ts", "../../host/a.ts", "../../compose.ts", "zod", "yaml", "node:child_process"],
+  ],
+  [
     "host/a.ts",
     ["./b.ts", "../engine/ports.ts", "../net/request.ts", "@vscode/ripgrep", "./processes/start-program.ts", "node:fs"],
     ["node:child_process", "../tools/a.ts", "../pdf/pages.ts", "../store/a.ts", "../models/a.ts", "zod", "diff"],

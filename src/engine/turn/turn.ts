@@ -43,6 +43,8 @@ interface TurnParts {
    */
   runCalls(calls: readonly ToolCallBlock[], offered: OfferedTools, isCut: boolean): Promise<CallsOutcome>;
   reminders(): Promise<readonly string[]>;
+  /** Resolves when the tools that are still connecting are there, or are not waited for any longer. Never rejects. */
+  toolsSettled(): Promise<void>;
   readonly compaction: Pick<CompactorParts, "options" | "ofCall" | "instructions">;
   /** Prompts that arrived while calls ran and belong to this turn. */
   takeJoining(): readonly string[];
@@ -203,6 +205,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
       await emit({ type: "prompt.taken", messageId, reminders });
       reminders = [];
     }
+    await parts.toolsSettled();
     while (end === undefined) end = await step();
   } catch (error) {
     end = failedWith(failureOf(error));

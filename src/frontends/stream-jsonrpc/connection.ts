@@ -15,6 +15,9 @@ import { ownSessions, sharedSessions } from "./sessions.ts";
 /** Limits for queued requests, and for messages read while the client does not read. */
 const most = { requests: 64, characters: 64 * 1024 * 1024, unread: 64 };
 
+/** They respond when a summary is written, or the user has signed in. */
+const slowMethods: ReadonlySet<string> = new Set(["droid.compact_session", "droid.authenticate_mcp_server"]);
+
 /** One client: handles its requests in order, and answers each exactly once. */
 export class Connection {
   private readonly context: Context;
@@ -114,8 +117,8 @@ export class Connection {
     if (message.type === "response") context.live?.answer(message);
     if (message.type !== "request") return;
     const handled = this.handle(message);
-    // A summary takes a while, and an interrupt must get through meanwhile.
-    if (message.method !== "droid.compact_session") return handled;
+    // Others must get through meanwhile, such as an interrupt, or the answer to a sign-in.
+    if (!slowMethods.has(message.method)) return handled;
     handled.catch((error: unknown) => context.fail(error));
   }
 

@@ -129,6 +129,7 @@ export function createHostSandbox(homes: HomesFolders = systemHomes): HostSandbo
         ...toolEnvironment(environment, temp, {
           writable: [...walls.writable, ...walls.caches],
           network: walls.network,
+          repositories: walls.repositories,
           goFlags: goFlagsFor(plan.missingKept, cwd, environment.GOFLAGS),
         }),
         ...(walls.runsHooks ? {} : withoutHooks(environment)),

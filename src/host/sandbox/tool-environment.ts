@@ -53,7 +53,7 @@ export function goFlagsFor(missing: readonly string[], cwd: string, flags = ""):
   return undefined;
 }
 
-interface Surroundings extends Pick<Containment, "writable" | "network"> {
+interface Surroundings extends Pick<Containment, "writable" | "network" | "repositories"> {
   readonly goFlags: string | undefined;
 }
 
@@ -61,7 +61,7 @@ interface Surroundings extends Pick<Containment, "writable" | "network"> {
 export function toolEnvironment(
   environment: Environment,
   temp: string,
-  { writable, network, goFlags }: Surroundings,
+  { writable, network, repositories, goFlags }: Surroundings,
 ): Environment {
   const home = environment.HOME ?? homedir();
   const canWrite = (path: string) => writable.some((folder) => liesBelow(path, folder));
@@ -80,6 +80,8 @@ export function toolEnvironment(
     ...(goFlags === undefined ? {} : { GOFLAGS: goFlags }),
     // Offline, npm would retry for a minute before it fails.
     ...(network === "session" ? { npm_config_fetch_retries: "0" } : {}),
+    // Husky 8 fails an installation in which it cannot write hooks. For git, it must not skip them.
+    ...(repositories.length === 0 ? { HUSKY: "0" } : {}),
     // As root, tar restores file owners by default. That fails here, because the sandbox has only one user.
     ...(process.getuid?.() === 0 ? { TAR_OPTIONS: "--no-same-owner" } : {}),
   };

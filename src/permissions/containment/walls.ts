@@ -1,5 +1,5 @@
 import type { Containment } from "../../engine/containment.ts";
-import type { AccessClass, DecisionContext, Found } from "../../engine/permission.ts";
+import type { AccessClass, DecisionContext, Found, Touch } from "../../engine/permission.ts";
 import { lookupKey } from "../../engine/permission.ts";
 import { namedPlaces } from "../places/named-places.ts";
 import { liesIn } from "../places/path-names.ts";
@@ -48,7 +48,7 @@ export function wallsFor(pieces: readonly Piece[], situation: Situation): Contai
     caches: [...(reads ? [] : sandbox.writable), ...caches],
     outputs: isTrusted || reads ? [] : redirectedTo(pieces, situation),
     kept: reads ? [] : [...kept, ...repositories.kept],
-    barred: reads ? [] : [...new Set([...repositories.barred, ...startUp, `${cwd}/.tinman`, `${cwd}/.mcp.json`])],
+    barred: reads ? [] : [...new Set([...repositories.barred, ...startUp, ...repositories.startsPrograms])],
     unwanted: reads ? [] : repositories.unwanted,
     runsHooks: !repositories.isSetting,
     hidden: hiddenPlaces(context),
@@ -68,9 +68,14 @@ function networkFor(pieces: readonly Piece[], { sandbox }: Situation): Containme
   return asking.length === 0 || isWithin ? "session" : "host";
 }
 
-/** Whether a part runs code of the project: a build, a test, an installer with scripts. */
+/**
+ * Whether a part runs code of the project: a build, a test, an installer with scripts. A package manager that only looks
+ * up or downloads obeys the project's files too, but runs none of them.
+ */
 function isProjectCode({ part }: Piece): boolean {
-  return part.touches.some(({ use }) => use === "project") || needOf(part.words ?? [])?.runsScripts === true;
+  const need = needOf(part.words ?? []);
+  if (need?.runsScripts === true) return true;
+  return need?.network !== true && part.touches.some(({ use }) => use === "project");
 }
 
 function isGit({ part, judged }: Piece): boolean {
@@ -82,6 +87,8 @@ interface RepositoryWalls {
   readonly kept: readonly string[];
   readonly barred: readonly string[];
   readonly unwanted: readonly string[];
+  /** Files of the working tree by which programs start others. Git writes those that it tracks. */
+  readonly startsPrograms: readonly string[];
   /** Git writes settings, and runs without hooks. */
   readonly isSetting: boolean;
 }
@@ -92,27 +99,38 @@ interface RepositoryWalls {
  */
 function repositoryWalls(git: readonly Piece[], { context }: Situation): RepositoryWalls {
   const { closed = [], kept = [] } = context.repositories ?? {};
+  const startsPrograms = [`${context.cwd}/.tinman`, `${context.cwd}/.mcp.json`];
   if (git.length === 0) {
     const barred = [`${context.cwd}/.git`, ...kept, ...closed];
-    return { writable: [], kept: [], barred, unwanted: [], isSetting: false };
+    return { writable: [], kept: [], barred, unwanted: [], startsPrograms, isSetting: false };
   }
   // Other sub-commands run hooks, so a single one of them closes the settings.
   const isSetting = git.every(({ part }) =>
     changesSettings.test(part.words?.find((word, at) => at > 0 && word?.[0] !== "-") ?? ""),
   );
   const own = kept.filter((path) => closed.some((place) => place === `${path}/hooks`));
+  // Switching branches replaces tracked files, also those in a folder of hooks. Without the right to, git would leave
+  // some of them as they are, and still succeed.
+  const writesTree = git.some(({ part }) => part.touches.some(isTreeWrite));
+  const isTracked = (path: string) =>
+    writesTree && !path.endsWith("/.git") && !own.some((folder) => liesIn(path, folder, context.foldsCase));
   return {
     writable: own,
+    startsPrograms: writesTree ? [] : startsPrograms,
     // An empty folder in its place would make git fail, so a missing one is not blocked.
     kept: isSetting ? [] : closed.filter((path) => path.endsWith("/config.worktree")),
     barred: [
-      ...kept.filter((path) => !own.includes(path)),
+      ...kept.filter((path) => !own.includes(path) && !isTracked(path)),
       ...closed.filter((path) => !path.endsWith("/config.worktree") && !(isSetting && path.endsWith("/config"))),
     ],
     // These files redirect git to other settings. Blocking them with empty folders would make git fail.
     unwanted: isSetting ? [] : own.flatMap((path) => [`${path}/commondir`, `${path}/config.worktree`]),
     isSetting,
   };
+}
+
+function isTreeWrite({ use, lookup }: Touch): boolean {
+  return use === "write" && lookup.what === "work-tree";
 }
 
 /** Places that decide what programs do, in the workspace or other writable folders. */

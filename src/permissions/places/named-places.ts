@@ -33,7 +33,9 @@ export function namedPlaces({ home, ownHome, ownConfig, loginHome }: Homes): Nam
     ...homes.flatMap((folder) => namesOf(use, "home").map((name) => plain(`${folder}/${name}`))),
     ...namesOf(use, "system"),
   ];
-  const own = [plain(ownHome), ...(ownConfig === undefined ? [] : [plain(ownConfig)])];
+  // Tinman's home may be elsewhere now, but sessions of another run can be in its usual place.
+  const usual = homes.map((folder) => plain(`${folder}/.tinman`));
+  const own = new Set([plain(ownHome), ...(ownConfig === undefined ? [] : [plain(ownConfig)]), ...usual]);
   const agents = places("agents");
   const made = {
     closed: [...own, ...places("closed"), ...agents],

@@ -72,6 +72,18 @@ if (await canContain()) {
     expect(await config()).toContain("evil");
   });
 
+  test("installers leave git's hooks alone, and git runs them", async () => {
+    const world = await worldWithRepository("husky");
+    const folder = join(world.workspace, ".git");
+    const look = `echo "husky: $HUSKY"`;
+    await program(join(folder, "hooks/pre-commit"), look);
+    const commit = `${identity} commit -q --allow-empty -m second`;
+    expect([
+      (await world.run(look)).head,
+      (await world.run(commit, { writable: [world.workspace], repositories: [folder] })).head,
+    ]).toEqual(["husky: 0\n", "husky: \n"]);
+  });
+
   test("a folder that git creates outside the workspace is opened, an existing one is not", async () => {
     const world = await worldWithRepository("folders");
     const [fresh, old] = [join(world.folder, "fresh"), join(world.folder, "old")];

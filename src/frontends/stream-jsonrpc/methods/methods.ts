@@ -11,6 +11,7 @@ import type { Context } from "../context.ts";
 import { BadRequest, NoSession, valid } from "../rpc-failure.ts";
 import { engineSettings } from "./droid-settings.ts";
 import { contextBreakdown, contextStats, listModels, listTools } from "./listings.ts";
+import { mcpHandlers } from "./mcp.ts";
 import { modelsIn, needsOf } from "./needs.ts";
 import { initializeSession, loadSession } from "./open-session.ts";
 import { promptBlocks } from "./prompt-blocks.ts";
@@ -110,6 +111,7 @@ const handlers: { readonly [M in ClientMethod]: Handler<M> } = {
   "droid.list_models": listModels,
   "droid.list_skills": async () => ({ skills: [] }),
   "droid.list_commands": async () => ({ commands: [] }),
+  ...mcpHandlers,
 };
 
 /** Rejects with the error for the client. */

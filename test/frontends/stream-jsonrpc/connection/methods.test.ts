@@ -7,7 +7,7 @@ import { serve } from "./served.ts";
 const idIn = ({ result }: Received): string => String(result?.sessionId);
 
 describe("initialize_session", () => {
-  test("echoes the given servers without their type, and reports none as connected", async () => {
+  test("echoes the given servers without their type, and reports them as failed where there are none", async () => {
     const { client, init } = serve([]);
     const { result } = await init({
       mcpServers: [
@@ -23,7 +23,7 @@ describe("initialize_session", () => {
       source: "dynamic",
       isManaged: false,
       status: "failed",
-      error: expect.stringContaining("not supported yet"),
+      error: "MCP servers cannot be used here.",
     };
     expect(await client.notice("mcp_status_changed")).toEqual({
       type: "mcp_status_changed",
