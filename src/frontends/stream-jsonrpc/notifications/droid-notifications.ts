@@ -43,7 +43,7 @@ export interface TranslatorStart {
   readonly partial?: SessionState["partial"];
   readonly isCalling?: boolean;
   readonly openRequests?: ReadonlyMap<string, Interaction>;
-  /** Its servers, which are told about from `openServers` on; absent: from the start. */
+  /** Its servers, reported from `openServers` on; absent: from the start. */
   readonly servers?: readonly ServerState[];
   readonly canSignIn?: boolean;
   /** A prompt's origin. Not used after the prompt was taken or discarded. */
