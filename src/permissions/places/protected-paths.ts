@@ -121,7 +121,8 @@ export function isProtected(path: string, known: KnownPlaces, use: "read" | "wri
   if (places.some(({ closed }) => isClosed(closed, path, compared, known))) return true;
   if (closedAnywhere.some((pattern) => pattern.test(name))) return true;
   if (use === "read") return false;
-  if (keptAnywhere.test(name) || startsServers.test(name) || places.some(({ kept }) => holds(kept, compared))) return true;
+  if (keptAnywhere.test(name) || startsServers.test(name) || places.some(({ kept }) => holds(kept, compared)))
+    return true;
   if (isDotFile(name, known)) return true;
   return places.some(
     ({ programs }) => holds(programs, compared) && !programs.some((place) => worksIn(path, place, known)),
