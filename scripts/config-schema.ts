@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Form } from "../src/config/check/form.ts";
 import { modelsSchema } from "../src/config/schema/models.ts";
 import { namesOfChecks } from "../src/config/schema/named-check.ts";
+import { otherServerEntrySchema } from "../src/config/schema/servers.ts";
 import { adminConfigSchema, repositoryConfigSchema, userConfigSchema } from "../src/config/schema/user-config.ts";
 
 const options = { target: "draft-2020-12", io: "input" } as const;
@@ -21,11 +22,12 @@ export function configJsonSchema(): unknown {
 }
 
 /** For the program: the same as forms, without descriptions and with checks that JSON Schema cannot express. */
-export function configForms(): Readonly<Record<"user" | "admin" | "repository", Form>> {
+export function configForms(): Readonly<Record<"user" | "admin" | "repository" | "server", Form>> {
   return {
     user: formOf(userConfigSchema),
     admin: formOf(adminConfigSchema),
     repository: formOf(repositoryConfigSchema),
+    server: formOf(otherServerEntrySchema),
   };
 }
 
@@ -56,6 +58,7 @@ export function formOf(schema: z.ZodType): Form {
       const [check, ...more] = namesOfChecks(zodSchema);
       if (more.length > 0) throw new Error("A form can have only one check.");
       if (check !== undefined) jsonSchema.check = check;
+      mergeUnion(jsonSchema);
       const words = (zodSchema._zod.def.checks ?? []).flatMap(({ _zod: { def } }) =>
         "format" in def && def.format === "regex" ? (def.error?.({} as never) ?? []) : [],
       );
@@ -63,6 +66,16 @@ export function formOf(schema: z.ZodType): Form {
     },
   });
   return withoutWords(document) as Form;
+}
+
+/** A map or another type as one form: its keys count only for maps. */
+function mergeUnion(schema: z.core.JSONSchema.BaseSchema): void {
+  const { anyOf } = schema;
+  if (anyOf === undefined || !anyOf.every((one) => typeof one.type === "string")) return;
+  const maps = anyOf.filter(({ type }) => type === "object");
+  if (maps.length !== 1) return;
+  delete schema.anyOf;
+  Object.assign(schema, maps[0], { type: anyOf.map(({ type }) => type) });
 }
 
 function withoutWords(form: Readonly<Record<string, unknown>>): object {

@@ -63,8 +63,16 @@ const rows = [
     libraries: ["zod"],
     builtins: "all",
   },
+  {
+    room: "mcp",
+    may: ["engine", "mcp/entries", "mcp/sign-in"],
+    lazily: ["@modelcontextprotocol/client"],
+    libraries: ["zod"],
+    builtins: "no-machine",
+  },
   { room: "store/listing", may: [], lazily: ["engine"], builtins: "all" },
-  { room: "store", may: ["engine", "store/listing"], builtins: "all" },
+  { room: "store/lease.ts", may: ["engine", "store", "store/listing"], builtins: "all" },
+  { room: "store", may: ["engine", "store/lease.ts", "store/listing"], builtins: "all" },
   { room: "host/processes/start-program.ts", may: [], builtins: "all", startsPrograms: true },
   {
     room: "host",
@@ -82,6 +90,13 @@ const rows = [
     libraries: ["yaml"],
     builtins: "all",
   },
+  {
+    room: "mcp/sign-in",
+    may: ["engine", "store/lease.ts"],
+    lazily: ["@modelcontextprotocol/client"],
+    builtins: "all",
+  },
+  { room: "mcp/entries", may: ["engine", "config", "store/lease.ts"], builtins: "all" },
   { room: "protocol", may: [], libraries: ["zod"], builtins: "none", alone: true },
   { room: "rpc", may: [], builtins: "none" },
   {
@@ -123,7 +138,19 @@ const rows = [
   },
   {
     room: "compose.ts",
-    may: ["engine", "permissions", "tools", "models", "net", "store", "host", "config", "config/home.ts"],
+    may: [
+      "engine",
+      "permissions",
+      "tools",
+      "models",
+      "mcp",
+      "mcp/entries",
+      "net",
+      "store",
+      "host",
+      "config",
+      "config/home.ts",
+    ],
     builtins: "all",
   },
   {

@@ -19,7 +19,7 @@ import { basename, dirname, isAbsolute, join } from "node:path";
 import { Script } from "node:vm";
 
 /** Stores the code compiled in this run, as its last step. Never throws. */
-export type KeepCompiled = () => void;
+type KeepCompiled = () => void;
 
 interface Loaded {
   readonly exports: unknown;

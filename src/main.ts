@@ -30,7 +30,7 @@ async function main(argv: readonly string[]): Promise<void> {
 /** Last resort: an internal fault is one line and a failure. `TINMAN_DEBUG=1` prints its stack. */
 function giveUp(error: unknown): void {
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
-  // Foreign prose: Node's loader gives no code here, only a stack trace.
+  // Matched by text: Node's loader gives no code here, only a stack trace.
   if (/\bE[MN]FILE\b/.test(message) && process.env.TINMAN_DEBUG !== "1") {
     const words = "Too many files are open. Raise the limit, for example with: ulimit -n 1024";
     process.stderr.write(`tinman: ${words}\n`, () => process.exit(1));

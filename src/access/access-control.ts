@@ -87,7 +87,7 @@ export class AccessControl {
     checkModels(models, who, this.parts.options.modelId);
   }
 
-  /** The session belongs to the caller. Rejects as `pool.create` does. */
+  /** Creates a session that belongs to the caller. Rejects as `pool.create` does. */
   async create(wanted: NewSession, who: Identity): Promise<Hold> {
     const { pool } = this.parts;
     const { cwd, run } = wanted;

@@ -10,7 +10,7 @@ export interface Wanted {
   readonly wanted: string;
   /** Where to start. Default: 0. */
   readonly from?: number;
-  /** Matches can overlap. Default: the next one is searched behind the end of the last. */
+  /** Matches can overlap. Default: each search starts after the previous match. */
   readonly overlapping?: boolean;
 }
 
@@ -54,7 +54,7 @@ async function eachShortMatch(
   }
 }
 
-/** For each length of a text's start, how much of that start is also its end (Knuth, Morris, Pratt). */
+/** The failure table of Knuth, Morris and Pratt: per prefix, the length of its longest border. */
 async function bordersOf(wanted: string, rest: Rest): Promise<Int32Array> {
   const borders = new Int32Array(wanted.length);
   let same = 0;
@@ -68,7 +68,7 @@ async function bordersOf(wanted: string, rest: Rest): Promise<Int32Array> {
   return borders;
 }
 
-/** As `text.replaceAll(wanted, () => substitute)`, in linear time. */
+/** Like `text.replaceAll(wanted, () => substitute)`, in linear time. */
 export async function replaceEach(text: string, wanted: string, substitute: string, rest: Rest): Promise<string> {
   const joined: string[] = [];
   let parts: string[] = [];

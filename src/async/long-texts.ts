@@ -1,5 +1,5 @@
 /*
- * Work on texts of many megabytes, which takes hundreds of milliseconds at once. Each step takes a few.
+ * Work on texts of many megabytes, in steps of a few milliseconds instead of hundreds at once.
  */
 
 /** Awaited between two steps: yields to other work, see `createPace`. */
@@ -43,7 +43,7 @@ export async function decodeText(bytes: Uint8Array, rest: Rest): Promise<string 
   }
 }
 
-/** As `text.split("\n")`. */
+/** Like `text.split("\n")`. */
 export async function splitLines(text: string, rest: Rest): Promise<string[]> {
   const lines: string[] = [];
   for (let from = 0; ; ) {
@@ -55,7 +55,7 @@ export async function splitLines(text: string, rest: Rest): Promise<string[]> {
   }
 }
 
-/** As `texts.join(separator)`. */
+/** Like `texts.join(separator)`. */
 export async function joinTexts(texts: readonly string[], separator: string, rest: Rest): Promise<string> {
   const parts: string[] = [];
   for (let from = 0; from < texts.length; from += mostJoined) {
@@ -65,7 +65,7 @@ export async function joinTexts(texts: readonly string[], separator: string, res
   return parts.join(separator);
 }
 
-/** Whether lines end with CRLF, all of them. */
+/** Whether all lines end with CRLF. */
 export async function isCrlf(text: string, rest: Rest): Promise<boolean> {
   if (!text.includes("\r\n")) return false;
   for (let from = 0; from < text.length; from += stepLength) {

@@ -4,7 +4,7 @@ import { exitCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
 import { terminalLine } from "../text/terminal-text.ts";
 
-/** Reports a usage error in one line, in the run's own output format if that can be read. */
+/** Reports a usage error in one line, in the run's output format if the command line names one. */
 export async function reportUsage(argv: readonly string[], message: string, io: Io): Promise<number> {
   if (argv[0] === "exec") {
     const report = reportFailure({ code: "usage", message }, { durationMs: Math.round(process.uptime() * 1_000) });

@@ -12,7 +12,7 @@ export interface Chunk {
 export interface Step {
   readonly print: string;
   /** The printed text was wrong; this is the answer from its start. */
-  readonly isAnew: boolean;
+  readonly startsOver: boolean;
   /** Units missing before this text. */
   readonly missing: number;
 }
@@ -28,16 +28,16 @@ export function createAnswerText(): (chunk: Chunk) => Step {
   /** The printed text, if it differs from `text`. */
   let printed: string | undefined;
 
-  function compare(isFinal: boolean): Pick<Step, "print" | "isAnew"> {
+  function compare(isFinal: boolean): Pick<Step, "print" | "startsOver"> {
     const shown = printed ?? "";
     if (text.startsWith(shown)) {
       printed = undefined;
-      return { print: text.slice(shown.length), isAnew: false };
+      return { print: text.slice(shown.length), startsOver: false };
     }
     // The server has less than it had sent, and may send the same again.
-    if (shown.startsWith(text) && !isFinal) return { print: "", isAnew: false };
+    if (shown.startsWith(text) && !isFinal) return { print: "", startsOver: false };
     printed = undefined;
-    return { print: text, isAnew: true };
+    return { print: text, startsOver: true };
   }
 
   return ({ chunk, isFinal, offset, isSnapshot }) => {
@@ -48,7 +48,7 @@ export function createAnswerText(): (chunk: Chunk) => Step {
     at -= missing;
     if (at === text.length && printed === undefined) {
       text += chunk;
-      return { print: chunk, isAnew: false, missing };
+      return { print: chunk, startsOver: false, missing };
     }
     printed ??= text;
     if (at < 0) base = offset ?? 0;

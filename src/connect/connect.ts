@@ -107,7 +107,7 @@ export async function runConnect(io: Io, options: ConnectOptions): Promise<numbe
       screen.tell(
         `The session is kept. Resume it with --resume ${sessionId}${lastSeq === undefined ? "" : ` --after ${lastSeq}`}`,
       );
-    // A program does not read the rest of the answer.
+    // After a signal, a script doesn't read the rest, so the session is stopped.
     else if (code >= exitCodes.hangup && link.isUp)
       await Promise.race([conversation.stop().catch(() => undefined), sleep(goodbyeMs)]);
     link.close();

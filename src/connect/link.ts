@@ -116,7 +116,7 @@ export function createLink(parts: LinkParts) {
     if (leaving.signal.aborted) return;
     const words = finalClose(code, reason);
     if (words !== undefined) fail(new SocketFault(words, true));
-    // While reconnecting, the loop below sees this through its own request.
+    // While reconnecting, the loop below notices because its own request fails.
     if (words !== undefined || !wasUp) return;
     parts.tell(`The connection was lost (${code}${reason === "" ? "" : `, ${reason}`}).`);
     if (Date.now() - openedAt > goodMs) tried = 0;

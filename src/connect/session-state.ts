@@ -79,7 +79,7 @@ export function createSessionState(screen: Screen, events: StateEvents): Session
       isSnapshot: params.snapshot === true,
     });
     if (step.missing > 0) screen.show(`${step.missing} characters of the answer are missing.`);
-    if (step.isAnew) {
+    if (step.startsOver) {
       screen.endAnswer();
       screen.show(step.print === "" ? nothingKept : printedAnew);
     }

@@ -54,7 +54,7 @@ export function faultOfError(error: Error, address: string): SocketFault {
       true,
     );
   if (code === "EPROTO") return because("it does not speak TLS. Use ws:// for an address without TLS", true);
-  // Foreign prose: these errors of the library have no codes.
+  // Matched by text: these errors of the library have no codes.
   if (notHttp.test(code) || message.startsWith("Invalid ")) return because("it is not a WebSocket", true);
   if (message === "Opening handshake has timed out") return because("it did not answer", false);
   if (message === "socket hang up") return because("the other side closed the connection", false);

@@ -53,7 +53,7 @@ export function socketTo({ url, token, tokenWords }: Target): OpenSocket {
       socket.once("close", () => reject(new SocketFault(`${address} closed the connection.`, false)));
     });
     let isAlive = true;
-    // A broken line is silent: without pings it would look like a long thought.
+    // A dead connection is silent. Without pings it would look like a thinking model.
     const pings = setInterval(() => {
       if (!isAlive) socket.terminate();
       isAlive = false;

@@ -5,23 +5,23 @@ export interface Contained {
 }
 
 /**
- * The walls around a command. The policy chooses them, and the host builds them. Paths are canonical, and may be missing
- * on this machine. The longest path that covers a file decides about it.
+ * The walls around a command: the policy chooses them, the host builds them. Paths are canonical and may be missing.
+ * For each file, the longest path that contains it decides.
  */
 export interface Containment {
   /**
-   * Folders that the command can write, including everything below. A missing one means its nearest existing parent,
+   * Folders that the command can write, with everything below. For a missing one, its nearest existing parent counts,
    * except the root. The rest of the disk is read-only.
    */
   readonly writable: readonly string[];
   /**
-   * Git folders that git can write, besides those in the workspace. Others are left out unless git in the workspace
-   * really uses them.
+   * Git folders outside the workspace that git can write. The host drops those that the workspace's git doesn't
+   * really use.
    */
   readonly repositories: readonly string[];
-  /** Folders that git creates outside the workspace. Existing ones stay closed. */
+  /** Folders that git creates outside the workspace. Those that already exist stay read-only. */
   readonly newFolders: readonly string[];
-  /** Files that it must not leave behind: removed if it creates them. */
+  /** Files that are removed again if the command creates them. */
   readonly unwanted: readonly string[];
   /** False: git runs no hooks of the repository. */
   readonly runsHooks: boolean;
@@ -31,18 +31,18 @@ export interface Containment {
   readonly outputs: readonly string[];
   /** Places below writable folders that stay read-only, if they exist. */
   readonly kept: readonly string[];
-  /** The same, and a missing one cannot be created. */
+  /** Like `kept`, but missing ones cannot be created either. */
   readonly barred: readonly string[];
   /** Places hidden from the command. */
   readonly hidden: readonly string[];
   /**
-   * Places below hidden ones that it can read, such as its own program's credentials. With `.ssh`, also the ssh agent. The
-   * host hides the homes of other users, and shows these there too.
+   * Places below hidden ones that the command can read, such as its program's credentials. `.ssh` includes the ssh agent.
+   * Also applies to other users' homes, which the host hides.
    */
   readonly shown: readonly string[];
-  /** `session`: the session's own network, without a way out. `host`: this machine's network. */
+  /** `session`: the session's own network, which reaches no other machine. `host`: this machine's network. */
   readonly network: "session" | "host";
-  /** Whether it sees and can signal only its own processes, or all contained ones of its session. */
+  /** The processes that the command can see and signal: its own, or all contained ones of its session. */
   readonly processes: "own" | "session";
 }
 
@@ -64,7 +64,7 @@ export type SandboxStatus =
       readonly mechanism: "bubblewrap" | "sandbox-exec";
       /** False: each command has its own network, so a later one cannot reach a dev server. */
       readonly sharesNetwork: boolean;
-      /** What this machine's version cannot do, as a sentence. */
+      /** A gap in this machine's version, as a sentence. */
       readonly weakness?: string;
     }
   /** `why` and `advice` are sentences. */

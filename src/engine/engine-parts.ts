@@ -4,6 +4,7 @@ import type { ContextOptions } from "./context/budget.ts";
 import type { EngineEvent } from "./event.ts";
 import type { CommandRules, DecisionContext, PermissionPolicy } from "./permission.ts";
 import type { Clock, ContextSource, Host, Ids, ModelCatalog, SessionStore } from "./ports.ts";
+import type { OpenServers } from "./servers/tool-servers.ts";
 import type { Tool } from "./tool.ts";
 
 /** Everything the engine depends on. Built once, by `compose`. */
@@ -12,6 +13,8 @@ export interface EngineParts {
   readonly models: ModelCatalog;
   readonly policy: PermissionPolicy;
   readonly tools: ToolSource;
+  /** Opens each session's servers. Without it, sessions have none. */
+  readonly servers?: OpenServers;
   readonly host: Host;
   /** Without it, commands are not contained. */
   readonly sandbox?: SandboxOptions;

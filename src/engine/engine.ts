@@ -36,7 +36,7 @@ export interface ResumedSession {
 }
 
 /** A reopened session, with the damage found in its log. */
-export interface Resumed {
+interface Resumed {
   readonly session: Session;
   readonly damage: LogDamage;
 }

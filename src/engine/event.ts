@@ -1,6 +1,7 @@
 import type { Failure } from "./errors.ts";
 import type { Answer, Interaction } from "./interaction.ts";
 import type { AssistantMessage, PromptBlock, ToolResultBlock, Usage, UserMessage } from "./message.ts";
+import type { ServerEventBody } from "./servers/server-state.ts";
 import type { SessionSettings } from "./settings.ts";
 
 /** How a turn can end. Front ends derive stop reasons and exit codes from it. */
@@ -29,7 +30,7 @@ export type EndReason =
 export type EndCause = "process_ended";
 
 /** A notice's subject, for readers that treat it specially. */
-export type NoticeCode = "unasked_model";
+type NoticeCode = "unasked_model";
 
 /** A tool result as the model reads it from now on. */
 export interface ShortenedResult {
@@ -184,6 +185,7 @@ export type LiveBody =
   | { readonly type: "compaction.started"; readonly trigger: CompactionTrigger }
   /** Preceded by `context.compacted` if there was anything to gain. */
   | { readonly type: "compaction.ended" }
+  | Exclude<ServerEventBody, { type: "notice" }>
   /** Information for people, such as a damaged log line or a clamped setting. */
   | {
       readonly type: "notice";
@@ -204,7 +206,7 @@ interface Envelope {
 }
 
 export type DurableEvent = Envelope & { readonly seq: number } & DurableBody;
-export type LiveEvent = Envelope & { readonly seq?: never } & LiveBody;
+type LiveEvent = Envelope & { readonly seq?: never } & LiveBody;
 export type EngineEvent = DurableEvent | LiveEvent;
 export type EventBody = DurableBody | LiveBody;
 
@@ -239,6 +241,9 @@ export const isStored: { readonly [Type in EventType]: Type extends DurableBody[
   "retry.scheduled": false,
   "compaction.started": false,
   "compaction.ended": false,
+  "servers.changed": false,
+  "sign-in.required": false,
+  "sign-in.ended": false,
   notice: false,
   "session.closed": false,
 };

@@ -36,8 +36,11 @@ export type PersonalInteraction = Exclude<Interaction, { kind: "tool" }>;
 
 /** A client's answer, or the engine's substitute if there was none. */
 export type Answer =
-  /** `always` raises the session's level to the impact of this call. */
-  | { readonly kind: "allow"; readonly always?: boolean }
+  /**
+   * `always` raises the session's level to the impact of these calls. `tools` and `server`: calls of these tools, or of all
+   * tools of their servers, are never asked about again in this session.
+   */
+  | { readonly kind: "allow"; readonly always?: boolean | "tools" | "server" }
   | { readonly kind: "answers"; readonly answers: readonly { readonly index: number; readonly answer: string }[] }
   /** The plan is approved; later calls follow `autonomy`. */
   | { readonly kind: "approve"; readonly autonomy: Autonomy }

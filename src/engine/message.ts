@@ -18,12 +18,12 @@ export interface ReminderBlock {
 export type Proof = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /** The model's text. */
-export interface ReplyTextBlock extends TextBlock {
+interface ReplyTextBlock extends TextBlock {
   readonly proof?: Proof;
 }
 
 /** `text` is empty if the provider returns only proof of its thoughts. */
-export interface ThinkingBlock {
+interface ThinkingBlock {
   readonly type: "thinking";
   readonly text: string;
   readonly proof?: Proof;

@@ -18,7 +18,18 @@ export type Access =
       readonly background: boolean;
       /** The parsed command and what was looked up for it. Without it, the command counts as not understood. */
       readonly evidence?: Evidence;
-    };
+    }
+  /** A call of a connected server's tool. */
+  | ({ readonly type: "server"; readonly class: AccessClass } & ServerCall);
+
+/** What a call of a server's tool is known by. */
+export interface ServerCall {
+  readonly server: string;
+  /** The server's own name for it. */
+  readonly tool: string;
+  /** `server` changes with the server's entry, `tool` also with the tool's definition. */
+  readonly marks: { readonly server: string; readonly tool: string };
+}
 
 interface PathAccess {
   readonly path: string;
@@ -82,6 +93,8 @@ export interface ProtectedPaths {
  * - `output-links`: targets of links that replace build output folders, in a folder and a few levels below it.
  * - `ignore-links`: targets of links that replace ignore files, in a folder and above it.
  * - `installed`: empty if the tool `from` is installed in `node_modules` in or above a folder; else no answer.
+ * - `shadowing-modules`: files and folders in a folder that `python -m`, with the module `from`, would load instead of
+ *   installed modules.
  * - `existing`: the path's target if it exists, else empty.
  * - `unsaved`: what a path or pattern names that git could not restore: untracked files and folders. No answer if a
  *   tracked file has changed, for a new file in a build folder with tracked files, or if there are too many.
@@ -109,20 +122,25 @@ export interface Lookup {
     | "work-tree"
     | "existing"
     | "installed"
+    | "shadowing-modules"
     | "output-links"
     | "ignore-links"
     | "unsaved"
     | "variable";
   /**
-   * Absolute. For `matches`, `unsaved`, `repositories-below` and `emptied` a pattern, where a backslash escapes the next character. For `program` and
-   * `variable` a name. For `search-path` a name, an absolute path, `git-<sub-command>`, or `PATH`.
+   * An absolute path. For `matches`, `unsaved`, `repositories-below` and `emptied`: an absolute pattern, where a backslash
+   * escapes the next character. For `program` and `variable`: a name. For `search-path`: a name, an absolute path,
+   * `git-<sub-command>`, or `PATH`.
    */
   readonly path: string;
   /**
-   * For `search-path` and a program: the folder it starts in, if known. For `installed`: the tool. For `unsaved`: `existing`
-   * leaves out what is missing. For `emptied`: further patterns, one a line. For `repositories-below`: lines, each a
-   * pattern for names, or with a slash for paths below the folder. The answer has only what passes all of them, holds
-   * something that does, or is in a folder that does.
+   * - `search-path` of a program: the folder that it starts in, if known.
+   * - `installed`: the tool.
+   * - `shadowing-modules`: the module.
+   * - `unsaved`: `existing` leaves out missing files.
+   * - `emptied`: further patterns, one per line.
+   * - `repositories-below`: tests, one per line: a pattern for names, or with a slash for paths below the folder. The
+   *   answer has only repositories that pass all tests, and those inside or around something that does.
    */
   readonly from?: string;
 }
@@ -222,6 +240,8 @@ export interface Decision {
   readonly why: string;
   /** Whether the command runs in the sandbox. Absent where there is none. */
   readonly contained?: boolean;
+  /** Of a server's tool: "always" allows this tool or its server, instead of raising the level. */
+  readonly server?: ServerCall;
 }
 
 /** A decision of the policy, with the data that the host needs to carry it out. */
@@ -275,11 +295,13 @@ export interface DecisionContext {
   /** Whether an approver is attached. Without one, the answer is no. */
   readonly approver: boolean;
   readonly unsafe: boolean;
-  /** Tools allowed by name for this run. */
+  /** Tools allowed by name for this run. A final `*` matches the rest of a name. */
   readonly enabledTools: readonly string[];
+  /** Marks of servers and of their tools that the user always allows. */
+  readonly approved?: ReadonlySet<string>;
   /** Present if commands can be contained here. */
   readonly sandbox?: SandboxSituation;
-  /** Why they cannot be, although the user wants it: a sentence. */
+  /** Set if the user wants containment but it doesn't work: the reason, as a sentence. */
   readonly noSandbox?: string;
 }
 
@@ -318,6 +340,7 @@ export type Preview =
   /** `files` in the order of the patch. Contents are left out if the patch does not apply, or a file is too large. */
   | { readonly type: "patch"; readonly patch: string; readonly files: readonly FileChange[] }
   | { readonly type: "fetch"; readonly url: string }
+  | { readonly type: "server"; readonly server: string; readonly tool: string }
   /** For a tool without a preview: the canonical paths of the call. */
   | { readonly type: "paths"; readonly paths: readonly string[] };
 

@@ -1,3 +1,5 @@
+import type { NamedServer, UnusableServer } from "./servers/server-entry.ts";
+
 /** Classes of tool calls that run unasked. */
 export const autonomyLevels = ["off", "low", "medium", "high"] as const;
 export type Autonomy = (typeof autonomyLevels)[number];
@@ -89,7 +91,7 @@ export interface ModelByDefault {
 export interface RunOptions {
   /** Never ask. */
   readonly unsafe?: boolean;
-  /** Tools allowed by name, whatever the autonomy level. */
+  /** Tools allowed by name, whatever the autonomy level. A final `*` matches the rest of a name. */
   readonly enabledTools?: readonly string[];
   readonly disabledTools?: readonly string[];
   /** The user named no model: a prompt that the offline model does not understand fails. */
@@ -103,6 +105,12 @@ export interface RunOptions {
   readonly maxWaiting?: number;
   /** How long a client has for the result of a call it runs. */
   readonly toolResultMs?: number;
+  /** Servers that the client named. Never stored: they can hold credentials. */
+  readonly servers?: readonly NamedServer[];
+  /** Servers that the client named, but not in a usable way. They are reported as failed. */
+  readonly unusableServers?: readonly UnusableServer[];
+  /** Where a browser goes after a sign-in at a server. */
+  readonly signInCallback?: string;
 }
 
 /** Limits of one prompt's turn. */

@@ -7,7 +7,7 @@ export interface RetryOptions extends PatienceOptions {
   readonly silence?: SilenceLimits;
 }
 
-/** A model whose every call is one attempt, with its patience. */
+/** A model that makes one attempt per call, and its patience. */
 export interface Candidate {
   readonly model: ModelPort;
   readonly options: RetryOptions;

@@ -6,7 +6,7 @@ export interface Surroundings {
   /** Every possible working directory, absolute; `undefined` if unknown. */
   readonly folders: readonly string[] | undefined;
   readonly home: string;
-  /** Patterns for where it may run instead. Only for suspicion, where `folders` is unknown. */
+  /** If `folders` is unknown: patterns for possible folders. They can only raise the class. */
   readonly near?: readonly string[];
   /** Started by another program, so it is not a shell builtin. */
   readonly isExternal?: boolean;

@@ -7,13 +7,14 @@ import type {
   JudgedPart,
   PermissionPolicy,
   Ruling,
+  ServerCall,
 } from "../engine/permission.ts";
 import { lookupKey } from "../engine/permission.ts";
 import type { Autonomy } from "../engine/settings.ts";
 import { shownWritten } from "../text/shown-name.ts";
 import { raised, runsAt, worse } from "./autonomy.ts";
 import { namedPlaces } from "./places/named-places.ts";
-import { isExpendable, isSystemPlace, scopeOf } from "./places/path-scope.ts";
+import { isExpendable, isSettingsPlace, isSystemPlace, scopeOf } from "./places/path-scope.ts";
 import { protectedIn, protectedPlaces } from "./places/protected-paths.ts";
 
 interface Judged {
@@ -27,8 +28,9 @@ interface Judged {
   /** Completes "This call …". */
   readonly does: string;
   readonly isCommand?: true;
-  /** The command runs behind these. */
+  /** Set if the command runs in the sandbox. */
   readonly walls?: Containment;
+  readonly server?: ServerCall;
 }
 
 /** The parser and the knowledge of programs. Loaded with the first command, because most runs need none. */
@@ -79,6 +81,7 @@ function decide(accesses: readonly Access[], context: DecisionContext, known: Co
     impact: judged.class === "read" ? "low" : judged.class,
     extractedCommands: judged.extractedCommands,
     ...containing(judged, context),
+    ...(judged.server === undefined ? {} : { server: judged.server }),
   } as const;
   // A path with a line end must not look like another sentence.
   const what = `${context.tool} ${shownWritten(judged.does)}`;
@@ -93,7 +96,10 @@ function decide(accesses: readonly Access[], context: DecisionContext, known: Co
     if (runsAt(context.autonomy, judged.class)) {
       return { ...facts, verdict: "allow", rule: judged.rule, why: `${what}.` };
     }
-    if (context.enabledTools.includes(context.tool)) {
+    if (isApproved(judged, context)) {
+      return { ...facts, verdict: "allow", rule: "approved", why: `The user always allows ${context.tool}.` };
+    }
+    if (isNamed(context.enabledTools, context.tool)) {
       return {
         ...facts,
         verdict: "allow",
@@ -111,6 +117,16 @@ function decide(accesses: readonly Access[], context: DecisionContext, known: Co
   return { ...facts, verdict: "deny", rule: judged.rule, why };
 }
 
+function isApproved({ server }: Judged, { approved }: DecisionContext): boolean {
+  if (server === undefined || approved === undefined) return false;
+  return approved.has(server.marks.server) || approved.has(server.marks.tool);
+}
+
+/** Only names of servers' tools can be patterns. */
+function isNamed(names: readonly string[], tool: string): boolean {
+  return names.some((name) => (name.endsWith("___*") ? tool.startsWith(name.slice(0, -1)) : name === tool));
+}
+
 function containing(
   { isCommand, walls }: Judged,
   { sandbox, unsafe }: DecisionContext,
@@ -119,7 +135,7 @@ function containing(
   return walls === undefined || unsafe ? { contained: false } : { contained: true, walls };
 }
 
-/** The sandbox does not work, although a lower class would be enough with it. */
+/** Advice for a command that would be `medium` in a sandbox, where the sandbox doesn't work. */
 function sandboxAdvice(
   accesses: readonly Access[],
   judged: Judged,
@@ -135,6 +151,8 @@ function sandboxAdvice(
 /** The level shown to the approver. The model's estimate alone never raises it to `high`: then our own class counts. */
 function alwaysAt(level: Autonomy, judged: Judged): Pick<Decision, "always"> {
   const raised = judged.class === "high" ? ownClass(judged) : judged.class;
+  // A user who trusts one server does not mean all commands.
+  if (judged.server !== undefined) return {};
   return judged.protected || raised === "read" || runsAt(level, raised) ? {} : { always: raised };
 }
 
@@ -184,6 +202,7 @@ function worst(a: Judged, b: Judged): Judged {
 function judge(access: Access, context: DecisionContext, knowledge: CommandKnowledge | undefined): Judged {
   if (access.type === "command") return judgeCommand(access, context, knowledge);
   if (access.type === "fetch") return judgeFetch(access.url);
+  if (access.type === "server") return judgeServerCall(access);
   const { met, path, written } = access;
   const known = { ...context, around: met?.around };
   const scope = scopeOf(path, known, access.type);
@@ -216,6 +235,10 @@ function judge(access: Access, context: DecisionContext, knowledge: CommandKnowl
       does: `writes ${access.path}, which belongs to the system`,
     };
   }
+  if (scope === "outside" && access.type === "write" && isSettingsPlace(access.path, known)) {
+    const does = `writes ${access.path}, which your programs may obey`;
+    return { ...judged, class: "high", rule: "write-settings", does };
+  }
   if (scope === "outside") {
     const does = `${verb} ${access.path}, which is outside the workspace`;
     return { ...judged, class: raised(base), rule: `${access.type}-outside`, does };
@@ -227,6 +250,13 @@ function judge(access: Access, context: DecisionContext, knowledge: CommandKnowl
     rule: "protected-place",
     does: `${verb} ${access.path}, a protected place`,
   };
+}
+
+/** The class comes from the user's configuration or the tool's definition. */
+function judgeServerCall({ type: _, class: own, ...server }: Access & { type: "server" }): Judged {
+  const { server: name, tool } = server;
+  const does = `calls ${JSON.stringify(tool)} of the MCP server ${JSON.stringify(name)}`;
+  return { class: own, protected: false, extractedCommands: [], rule: "mcp-tool", does, server };
 }
 
 /** Leaves out credentials and queries: the sentence goes to logs and screens. */

@@ -78,7 +78,7 @@ function reading(
   let [root, suspects] = [whole, listed];
   let lookups = lookupsOf(root, suspects);
   if (lookups.some(({ what }) => what === "emptied")) {
-    // The suspects are touches of a separate part, so that they are rewritten like the others.
+    // Wrap the suspects in a part, so that the same function can rewrite them.
     root = deletedTogether(whole, lookups);
     suspects = deletedTogether({ ...group("listed", "", []), touches: listed }, lookups).touches;
     lookups = lookupsOf(root, suspects);

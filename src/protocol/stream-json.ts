@@ -9,7 +9,7 @@ const timestamp = z.number().int().describe("Milliseconds since 1970.");
 const sessionId = z.string().describe("Empty if the run failed before it had a session.");
 const model = z.string().optional().describe("The model used. Absent if the run failed before it was known.");
 
-export const usageSchema = z.object({
+const usageSchema = z.object({
   input_tokens: z.number().describe("Excludes tokens read from a cache."),
   output_tokens: z.number(),
   cache_read_input_tokens: z.number(),
@@ -34,7 +34,7 @@ const denialSchema = z.object({
   allowWith: z.string().optional().describe("The option that would have allowed the call, if any."),
 });
 
-export const systemLine = z.object({
+const systemLine = z.object({
   type: z.literal("system"),
   subtype: z.literal("init"),
   cwd: z.string(),
@@ -46,7 +46,7 @@ export const systemLine = z.object({
   protocol_version: z.string(),
 });
 
-export const messageLine = z.object({
+const messageLine = z.object({
   type: z.literal("message"),
   role: z.enum(["user", "assistant"]),
   id: z.string(),
@@ -55,7 +55,7 @@ export const messageLine = z.object({
   session_id: z.string(),
 });
 
-export const reasoningLine = z.object({
+const reasoningLine = z.object({
   type: z.literal("reasoning"),
   id: z.string().describe("Id of its message."),
   text: z.string(),
@@ -63,7 +63,7 @@ export const reasoningLine = z.object({
   session_id: z.string(),
 });
 
-export const toolCallLine = z.object({
+const toolCallLine = z.object({
   type: z.literal("tool_call"),
   id: z.string(),
   messageId: z.string(),
@@ -74,7 +74,7 @@ export const toolCallLine = z.object({
   session_id: z.string(),
 });
 
-export const toolResultLine = z.object({
+const toolResultLine = z.object({
   type: z.literal("tool_result"),
   id: z.string(),
   messageId: z.string(),
@@ -89,7 +89,7 @@ export const toolResultLine = z.object({
     .describe("Only if isError is true."),
 });
 
-export const noticeLine = z.object({
+const noticeLine = z.object({
   type: z.literal("notice"),
   level: z.enum(["info", "warning"]),
   message: z.string().describe("Text for people. It ends nothing."),
@@ -97,7 +97,7 @@ export const noticeLine = z.object({
   session_id: z.string(),
 });
 
-export const errorLine = z.object({
+const errorLine = z.object({
   type: z.literal("error"),
   source: z.enum(["cli", "agent_loop"]),
   message: z.string(),

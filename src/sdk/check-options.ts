@@ -1,3 +1,4 @@
+import { longestTimerMs } from "../async/after.ts";
 import { isRecord } from "../text/values.ts";
 import type { CallOptions, Connection, CreateOptions, PromptOptions, SettingsChange, Timeouts } from "./api.ts";
 import {
@@ -14,7 +15,6 @@ import {
   checkOne,
   oneOf,
 } from "./checks.ts";
-import { longestMs } from "./connection/timers.ts";
 
 /** Checks of options before anything is started. */
 
@@ -119,5 +119,5 @@ function isObject(value: unknown): value is object {
 /** Drops absent timeouts, and those too long for a timer, which are as good as endless. */
 export function countable(timeouts: Timeouts = {}): Timeouts {
   const given = Object.entries(timeouts).filter(([, ms]) => ms !== undefined);
-  return Object.fromEntries(given.map(([name, ms]: [string, number]) => [name, Math.min(ms, longestMs)]));
+  return Object.fromEntries(given.map(([name, ms]: [string, number]) => [name, Math.min(ms, longestTimerMs)]));
 }

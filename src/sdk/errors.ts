@@ -26,7 +26,7 @@ export class RequestError extends SdkError {
     error: { readonly code: number; readonly message: string; readonly data?: unknown },
     isAssigned = false,
   ) {
-    // Foreign prose: some backends prefix their message with the method.
+    // Matched by text: some backends prefix their message with the method.
     const detail = error.message.startsWith(`${method}: `) ? error.message.slice(method.length + 2) : error.message;
     super(`${methodWords(method)}: ${detail}`);
     this.method = method;

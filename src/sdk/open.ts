@@ -151,7 +151,7 @@ async function load(
   try {
     return await request("droid.load_session", params);
   } catch (error) {
-    if (!isForWantOfSession(error)) throw error;
+    if (!isMissingSession(error)) throw error;
     await request("droid.initialize_session", given({ machineId, cwd })).catch((failure: unknown) => {
       // Report the first error, not why another session could not be opened.
       throw failure instanceof RequestError ? error : failure;
@@ -160,8 +160,8 @@ async function load(
   }
 }
 
-/** Foreign prose: older backends report this only in the message, or as an invalid request. */
-function isForWantOfSession(error: unknown): boolean {
+/** Matched by text: older backends report this only in the message, or as an invalid request. */
+function isMissingSession(error: unknown): boolean {
   if (!(error instanceof RequestError) || error instanceof SessionNotFoundError) return false;
   return (
     error.code === errorCodes.invalidRequest ||

@@ -17,7 +17,7 @@ import { encodeRecord } from "./records/records.ts";
 import { invalidId, notFound } from "./session-errors.ts";
 import { storageError } from "./storage-error.ts";
 
-export interface JsonlStoreOptions {
+interface JsonlStoreOptions {
   readonly home: string;
   /** When to sync to disk: when the engine asks (at the end of a turn), or at every append. */
   readonly durability?: "turn" | "always";

@@ -15,7 +15,7 @@ export interface Lease {
   release(): Promise<void>;
 }
 
-export interface LeaseOptions {
+interface LeaseOptions {
   readonly touchEveryMs?: number;
   readonly now?: () => number;
 }

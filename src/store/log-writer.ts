@@ -19,7 +19,7 @@ export interface LogFile {
   close(): Promise<void>;
 }
 
-export interface LogWriterOptions {
+interface LogWriterOptions {
   readonly path: string;
   readonly sessionId: string;
   readonly lease: Lease;

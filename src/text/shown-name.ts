@@ -52,7 +52,7 @@ export function nameOfBytes(bytes: Uint8Array): string {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     if (!/[\u{10fe00}-\u{10feff}]/u.test(text)) return text;
   } catch {
-    // Part of it is text, found below.
+    // Decode the valid parts below.
   }
   return partlyText(bytes);
 }

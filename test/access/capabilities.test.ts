@@ -33,11 +33,20 @@ describe("the methods that each role can call", () => {
   const rpcMethods = Object.keys(clientParams) as ClientMethod[];
   const ofRpc = (role: Role): string[] => rpcMethods.filter((method) => allowsRpc(role, method, {}));
 
-  test("admin and user: everything", () => {
-    for (const role of ["admin", "user"] as const) {
-      expect(ofWs(role)).toEqual(Object.keys(interactiveParams));
-      expect(ofRpc(role)).toEqual(rpcMethods);
-    }
+  test("admin: everything; user: what concerns own sessions", () => {
+    for (const role of ["admin", "user"] as const) expect(ofWs(role)).toEqual(Object.keys(interactiveParams));
+    expect(ofRpc("admin")).toEqual(rpcMethods);
+    expect(rpcMethods.filter((method) => !ofRpc("user").includes(method)).sort()).toEqual([
+      "droid.add_mcp_server",
+      "droid.authenticate_mcp_server",
+      "droid.cancel_mcp_auth",
+      "droid.clear_mcp_auth",
+      "droid.remove_mcp_server",
+      "droid.submit_mcp_auth_code",
+      "droid.submit_mcp_auth_error",
+      "droid.toggle_mcp_server",
+      "droid.toggle_mcp_tool",
+    ]);
   });
 
   test("viewer: only reading methods", () => {
@@ -47,6 +56,9 @@ describe("the methods that each role can call", () => {
       "droid.get_context_breakdown",
       "droid.get_context_stats",
       "droid.list_commands",
+      "droid.list_mcp_registry",
+      "droid.list_mcp_servers",
+      "droid.list_mcp_tools",
       "droid.list_models",
       "droid.list_skills",
       "droid.list_tools",
@@ -58,7 +70,8 @@ describe("the methods that each role can call", () => {
   test.each([
     ["droid.initialize_session", { skipPermissionsUnsafe: true }, "admin"],
     ["droid.initialize_session", { skipPermissionsUnsafe: false }, "admin user"],
-    ["droid.initialize_session", { mcpServers: [url] }, "admin user"],
+    ["droid.initialize_session", { mcpServers: [] }, "admin user"],
+    ["droid.initialize_session", { mcpServers: [url] }, "admin"],
     ["droid.initialize_session", { mcpServers: [url, { name: "b", command: "rm" }] }, "admin"],
     ["droid.load_session", { mcpServers: [{ name: "b" }] }, "admin"],
     ["droid.load_session", { mcpServers: [{ ...url, type: "stdio" }] }, "admin"],

@@ -67,7 +67,7 @@ test("each place of a text is found, in short and in long texts", async () => {
   );
 });
 
-test("a search ends when it is told to, and starts where it is told to", async () => {
+test("a search starts at a given place, and ends when its callback returns false", async () => {
   const found: number[] = [];
   await eachMatch("aXaXaX", { wanted: "X", from: 2 }, (place) => found.push(place) < 1, rest);
   expect(found).toEqual([3]);

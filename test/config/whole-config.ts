@@ -43,6 +43,37 @@ export const wholeConfig = {
   sandbox: { mode: "auto", network: "proven", writable: ["/opt/cache", "~/.cache"] },
   passEnvironment: ["GH_TOKEN"],
   permissions: { allow: ["npm run *"], deny: ["git push *", "*"] },
+  mcp: {
+    servers: {
+      files: {
+        type: "stdio",
+        command: "npx",
+        args: ["-y", reference],
+        env: { TOKEN: reference, EMPTY: "" },
+        contained: true,
+        tools: { read_file: "read", write_file: "low", move: "medium", remove: "high" },
+        enabled: false,
+        sampling: true,
+      },
+      remote: {
+        type: "sse",
+        url: "https://mcp.example.com/mcp",
+        headers: { Authorization: `Bearer ${reference}` },
+        oauth: {
+          clientId: "tinman",
+          clientSecret: reference,
+          scopes: ["read"],
+          resource: false,
+          authorizationServerIssuer: "https://example.com",
+          clientMetadataUrl: "https://example.com/client.json",
+          callbackPort: 9000,
+          tokenEndpointAuthMethod: "client_secret_post",
+        },
+      },
+      open: { url: "http://127.0.0.1:9/mcp", oauth: false },
+    },
+    wait: "20s",
+  },
   serve: {
     hosts: ["agent.example.org", "[::1]"],
     origins: ["https://agent.example.org"],

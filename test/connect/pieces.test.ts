@@ -67,7 +67,7 @@ describe("the text of an answer", () => {
     const take = createAnswerText();
     return chunks
       .map(take)
-      .map(({ print, isAnew, missing }) => (isAnew ? ["anew", print] : missing ? [missing, print] : print));
+      .map(({ print, startsOver, missing }) => (startsOver ? ["anew", print] : missing ? [missing, print] : print));
   };
 
   test("is printed as it arrives", () => {

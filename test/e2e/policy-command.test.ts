@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { testPolicy } from "../../src/commands/policy/policy-test.ts";
 import { isFullRun } from "../full-run.ts";
+import { installedTools } from "../permissions/installed-tools.ts";
 import type { Bench, RunOptions } from "./tinman.ts";
 import { createBench } from "./tinman.ts";
 
@@ -384,7 +385,8 @@ cases:
     const root = await realpath(await mkdtemp("/var/tmp/tinman-e2e-"));
     try {
       const [home, cwd] = [join(root, "home"), join(root, "project")];
-      for (const folder of [home, cwd]) await mkdir(folder);
+      for (const folder of [home, join(cwd, "node_modules/.bin")]) await mkdir(folder, { recursive: true });
+      for (const tool of installedTools) await writeFile(join(cwd, tool), "");
       const file = join(root, "cases.yaml");
       await writeFile(file, JSON.stringify({ cases }));
       // A word that git could read as a branch is a path if such a file exists.

@@ -135,6 +135,7 @@ export interface KitOptions {
   readonly observe?: EngineParts["observe"];
   /** With a host whose sandbox works, unless one is given. */
   readonly sandbox?: EngineParts["sandbox"];
+  readonly servers?: EngineParts["servers"];
 }
 
 /** An engine on fakes: memory store and host, fixed time and ids, and a model that gives the replies in order. */
@@ -168,6 +169,7 @@ export function createKit(replies: readonly FakeReply[], options: KitOptions = {
     clock,
     ids: options.ids ?? countingIds(),
     ...(sandbox === undefined ? {} : { sandbox }),
+    ...(options.servers === undefined ? {} : { servers: options.servers }),
     ...(options.compaction === undefined ? {} : { compaction: options.compaction }),
     ...(options.observe === undefined ? {} : { observe: options.observe }),
     rules: async () => {

@@ -57,6 +57,19 @@ describe("commands that must never run unasked", () => {
     "rm -rf /usr/bin",
     "mv /etc /tmp/x",
     "npx rimraf ~",
+    "pytest --basetemp=~",
+    "pytest tests --basetemp .git",
+    'python3 -m pytest --basetemp="$HOME" tests',
+    "pytest --basetemp=.",
+    "jest --clearCache --cacheDirectory ~",
+    "vite build --emptyOutDir --outDir ~",
+    "python3 -m venv --clear .",
+    "fdupes -rdN ~",
+    "fd -H . -X rm -rf",
+    "fd --hidden -x rm {}",
+    "rg --files --hidden . | xargs rm",
+    "rg -l --hidden '' | xargs rm -f",
+    "du -a | cut -f2 | xargs rm -rf",
   ])("%s needs approval at every level but unsafe", async (command) => {
     expect(await verdict(command)).toMatch(/^deny (catastrophic|protected-place)$/);
     expect(await verdict(command, { unsafe: true })).toBe("allow unsafe");
@@ -65,6 +78,11 @@ describe("commands that must never run unasked", () => {
   test.each([
     "rm -rf .git",
     "rm -r .git/hooks",
+    "tinman mcp trust --yes",
+    "tinman mcp add x -- sh -c evil",
+    "echo x > .mcp.json",
+    "cp evil.json sub/.mcp.json",
+    "mytool --out=.mcp.json",
     "mv .git old",
     "find .git -delete",
     "truncate -s 0 .git/HEAD",

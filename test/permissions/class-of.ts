@@ -6,6 +6,7 @@ import { withEvidence } from "../../src/engine/calls/evidence.ts";
 import type { Access, AccessClass, DecisionContext, Ruling } from "../../src/engine/permission.ts";
 import { createNodeHost } from "../../src/host/node-host.ts";
 import { createPermissionPolicy } from "../../src/permissions/policy.ts";
+import { installedTools } from "./installed-tools.ts";
 
 // git's behaviour must not depend on the settings of the user who runs the tests.
 for (const name of ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"]) process.env[name] = "/dev/null";
@@ -17,9 +18,8 @@ const home = "/home/nobody-at-all";
 for (const folder of ["project/src", "project/docs", "project/build", "project/test"])
   mkdirSync(join(root, folder), { recursive: true });
 const files = ["src/a.ts", "src/b.ts", "README.md", "package.json", "docs/guide.md", "test/a.test.ts"];
-const tools = ["tsc", "eslint", "prettier", "vitest", "jest", "vite"].map((name) => `node_modules/.bin/${name}`);
 mkdirSync(join(cwd, "node_modules/.bin"), { recursive: true });
-for (const file of [...files, ...tools]) writeFileSync(join(cwd, file), "{}\n");
+for (const file of [...files, ...installedTools]) writeFileSync(join(cwd, file), "{}\n");
 execFileSync("git", ["init", "-q", "-b", "main", cwd], {
   env: { PATH: process.env.PATH, GIT_CONFIG_NOSYSTEM: "1", HOME: root },
 });

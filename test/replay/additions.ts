@@ -35,7 +35,7 @@ export const additions: readonly Reason[] = [
     explains: extra("agent_turn_completed"),
   },
   {
-    name: "addition: the end of a block is told",
+    name: "addition: the end of a block is reported",
     docs: "`assistant_text_complete`, `thinking_text_complete` | that block is whole",
     explains: extra("assistant_text_complete", "thinking_text_complete"),
   },
@@ -47,7 +47,7 @@ export const additions: readonly Reason[] = [
     }),
   },
   {
-    name: "addition: why a call is asked about",
+    name: "addition: the reason why a call needs approval",
     docs: "`riskLevelReason`: Tinman's own description",
     explains: changed(permission, /^params\.toolUses\.N\.details\.riskLevelReason$/, isAdded),
   },
@@ -76,7 +76,7 @@ export const additions: readonly Reason[] = [
     ),
   },
   {
-    name: "addition: a long first message gives a title, too",
+    name: "addition: a long first message also gives a title",
     docs: "sets the title, cut if long",
     explains: all(extra("session_title_updated"), contains('"title":"SCRIPT#')),
   },
@@ -91,7 +91,7 @@ export const additions: readonly Reason[] = [
     explains: changed("settings_updated", notice("settings\\.tags"), isAdded),
   },
   {
-    name: "addition: whose message was discarded",
+    name: "addition: the request id of a discarded message",
     docs: "an interrupt dropped a queued message | `text`, `requestId`",
     explains: changed("queued_messages_discarded", notice("requestId"), isAdded),
   },

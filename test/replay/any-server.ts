@@ -8,12 +8,7 @@ import {
   toolResultBlock,
   toolUseBlock,
 } from "../../src/protocol/droid/content.ts";
-import {
-  createMessage,
-  mcpStatusChanged,
-  notification,
-  settingsUpdated,
-} from "../../src/protocol/droid/notifications.ts";
+import { createMessage, notification, settingsUpdated } from "../../src/protocol/droid/notifications.ts";
 import { clientResults, initializeResult, loadResult, pendingPermission } from "../../src/protocol/droid/results.ts";
 import {
   errorResponse,
@@ -77,22 +72,10 @@ const anyChangedSettings = z.union([
   }),
 ]);
 
-const anyMcpServer = mcpStatusChanged.shape.servers.element.extend({ requiresAuth: z.boolean().optional() });
-const mcpSummary = mcpStatusChanged.shape.summary;
-
-const mcpAuthCompleted = z.strictObject({
-  type: z.literal("mcp_auth_completed"),
-  serverName: z.string(),
-  outcome: z.string(),
-  message: z.string(),
-});
-
 const anyNotification = z.union([
   notification,
   createMessage.extend({ message: anyMessage }),
   settingsUpdated.extend({ settings: anyChangedSettings }),
-  mcpStatusChanged.extend({ servers: z.array(anyMcpServer) }),
-  mcpAuthCompleted,
 ]);
 
 const mcpToolDetails = z.strictObject({
@@ -104,8 +87,7 @@ const mcpToolDetails = z.strictObject({
 const anyPermission = {
   toolUses: z.array(
     permissionToolUse.extend({
-      confirmationType: z.enum([...permissionToolUse.shape.confirmationType.options, "mcp_tool"]),
-      details: z.discriminatedUnion("type", [...permissionDetails.options, mcpToolDetails]),
+      details: z.union([permissionDetails, mcpToolDetails]),
     }),
   ),
 };
@@ -121,14 +103,6 @@ const skill = z.strictObject({
   userInvocable: z.boolean().optional(),
 });
 
-const mcpTool = z.strictObject({
-  serverName: z.string(),
-  name: z.string(),
-  description: z.string(),
-  isEnabled: z.boolean(),
-  inputSchema: z.record(z.string(), z.unknown()),
-});
-
 const registered = z.strictObject({
   name: z.string(),
   description: z.string(),
@@ -139,7 +113,6 @@ const registered = z.strictObject({
   note: z.string().optional(),
 });
 
-const done = z.strictObject({ success: z.boolean() });
 const rewindFile = z.strictObject({ filePath: z.string() });
 const session = loadResult.shape.session.extend({ messages: z.array(anyMessage) });
 
@@ -152,15 +125,7 @@ const anyResults = {
     pendingPermissions: z.array(pendingPermission.extend(anyPermission)).optional(),
   }),
   "droid.list_skills": z.strictObject({ skills: z.array(skill) }),
-  "droid.list_mcp_servers": z.strictObject({ servers: z.array(anyMcpServer), summary: mcpSummary }),
-  "droid.list_mcp_tools": z.strictObject({ tools: z.array(mcpTool) }),
   "droid.list_mcp_registry": z.strictObject({ servers: z.array(registered) }),
-  "droid.add_mcp_server": done,
-  "droid.remove_mcp_server": done,
-  "droid.toggle_mcp_server": done,
-  "droid.toggle_mcp_tool": done,
-  "droid.cancel_mcp_auth": done,
-  "droid.submit_mcp_auth_code": done,
   "droid.get_rewind_info": z.strictObject({
     availableFiles: z.array(rewindFile.extend({ contentHash: z.string(), size: z.number().int() })),
     createdFiles: z.array(rewindFile),

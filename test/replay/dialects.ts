@@ -35,7 +35,7 @@ const checkedMethods = [
 
 export const dialects: readonly Reason[] = [
   {
-    name: "dialect: settings in the early words",
+    name: "dialect: settings in the early vocabulary",
     docs: "always these four: `modelId`, `reasoningEffort`, `autonomyLevel`, `specModeReasoningEffort`",
     explains: all(
       dialect("early"),
@@ -68,7 +68,7 @@ export const dialects: readonly Reason[] = [
     ),
   },
   {
-    name: "dialect: wrong params have the request's id, and words",
+    name: "dialect: wrong params are answered with the request's id and a message",
     docs: "| -32602 | later dialect: wrong params",
     explains: response(checkedMethods, (theirs, ours, { method }) => {
       return theirs.error?.code === -32600 && ours.error?.code === -32602 && wordsOf(ours).startsWith(`${method}: `);

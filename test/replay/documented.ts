@@ -119,7 +119,7 @@ export const documented: readonly Reason[] = [
     explains: changed("response", /^result\.availableModels$/),
   },
   {
-    name: "difference: who names no model gets the configured one",
+    name: "difference: without a model, the configured one answers",
     docs: "the default model | come from the [configuration](models.md)",
     explains: all(
       inTraces("01_init_minimal"),
@@ -132,7 +132,7 @@ export const documented: readonly Reason[] = [
     ),
   },
   {
-    name: "difference: an effort is kept as it was asked for, and is none before",
+    name: "difference: an effort is stored as requested, and is none by default",
     docs: "defaults to `none` and is stored as requested",
     explains: all(
       inTraces("01_init_variants", "08_settings"),
@@ -145,7 +145,7 @@ export const documented: readonly Reason[] = [
     ),
   },
   {
-    name: "difference: settings are told once, all of them, and when they have changed",
+    name: "difference: settings are sent once per change, complete",
     docs: "`settings_updated`, `mcp_status_changed`, `tool_result` | come once, and only with something new",
     explains: any(
       all(missing("settings_updated"), isOpening, ({ isSaid }) => isSaid),
@@ -205,7 +205,7 @@ export const documented: readonly Reason[] = [
     ),
   },
   {
-    name: "difference: a folder that cannot be used is an error",
+    name: "difference: an unusable folder is an error",
     docs: "unknown levels, modes and models, missing folders | are errors",
     explains: any(
       response(["droid.initialize_session"], (theirs, ours) => {
@@ -215,7 +215,7 @@ export const documented: readonly Reason[] = [
     ),
   },
   {
-    name: "difference: a session id that is in use gets a new one",
+    name: "difference: a session id in use is replaced by a new one",
     docs: "A requested id in use gets a new UUID",
     explains: all(
       inTraces("01_init_ids"),
@@ -228,7 +228,7 @@ export const documented: readonly Reason[] = [
     explains: all(any(missing("mcp_status_changed"), extra("mcp_status_changed")), nothingConnected),
   },
   {
-    name: "difference: tokens are told after every model call, within the turn",
+    name: "difference: tokens are reported after every model call, within the turn",
     docs: "after each model call; once in a turn without one",
     explains: any(
       moved(usage),
@@ -237,7 +237,7 @@ export const documented: readonly Reason[] = [
     ),
   },
   {
-    name: "difference: a call that was repeated counts with all its attempts",
+    name: "difference: a retried call counts all its attempts",
     docs: "Tokens include all attempts",
     explains: all(
       inTraces("11_reasoning"),
@@ -245,7 +245,7 @@ export const documented: readonly Reason[] = [
     ),
   },
   {
-    name: "difference: tool_call comes for what is new, and not again",
+    name: "difference: tool_call comes only with something new",
     docs: "one more is complete; all are. Never repeated",
     explains: all(
       missing("tool_call"),
@@ -254,7 +254,7 @@ export const documented: readonly Reason[] = [
     ),
   },
   {
-    name: "difference: calls with one id get ids of their own",
+    name: "difference: calls that share an id get one id each",
     docs: "two calls with one id | get one id each",
     explains: all(
       isSameId,
@@ -267,7 +267,7 @@ export const documented: readonly Reason[] = [
     ),
   },
   {
-    name: "difference: progress is told when there is some (a matter of time: of ours, only the place is checked)",
+    name: "difference: progress is sent when a tool prints (timing varies, so only its place is checked)",
     docs: "means output, not that the tool has begun",
     explains: missing("tool_progress_update"),
   },
@@ -290,7 +290,7 @@ export const documented: readonly Reason[] = [
     explains: all(inTraces("07_int_tool"), missing("tool_result")),
   },
   {
-    name: "difference: there are no messages of role system",
+    name: "difference: messages of role system don't exist",
     docs: "messages of role `system` | don't exist",
     explains: any(
       missing("create_message system"),
@@ -299,7 +299,7 @@ export const documented: readonly Reason[] = [
     ),
   },
   {
-    name: "difference: attachments are checked, and sent on as they are",
+    name: "difference: attachments are checked, and passed on unchanged",
     docs: "images and files | are passed on unchanged",
     explains: all(
       inTraces("03_messages"),
@@ -316,7 +316,7 @@ export const documented: readonly Reason[] = [
     ),
   },
   {
-    name: "difference: blocks of a reply stand in the order in which they came",
+    name: "difference: blocks of a reply keep their order",
     docs: "text, thinking, text | stay three blocks, in order",
     explains: all(
       inTraces("11_reasoning"),
@@ -328,7 +328,7 @@ export const documented: readonly Reason[] = [
     ),
   },
   {
-    name: "difference: a reply of thinking alone is asked for again",
+    name: "difference: a reply with only thinking is retried",
     docs: "empty replies, or thinking only | are retried",
     explains: all(
       inTraces("11_reasoning"),
@@ -345,7 +345,7 @@ export const documented: readonly Reason[] = [
     ),
   },
   {
-    name: "difference: messages of a history have the keys of those that were told",
+    name: "difference: messages of a history have the keys of the notifications",
     docs: "have the keys of `create_message`",
     explains: any(
       changed("response", historyOf("(openaiMessageId|chatCompletionReasoning(Field|Content)|visibility)"), isAbsent),
@@ -384,7 +384,7 @@ export const documented: readonly Reason[] = [
     ),
   },
   {
-    name: "difference: what a command prints is the machine's (here: times and sizes)",
+    name: "difference: command output depends on the machine (here: times and sizes)",
     docs: "tool results, model errors | begin with the same words",
     explains: changed("tool_result", resultText, begins("total ", "total ")),
   },

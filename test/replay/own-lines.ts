@@ -72,7 +72,7 @@ function turnEnds(run: Run): Rule {
     if (isIdle(notice)) {
       [turn, input, output] = [undefined, 0, 0];
       const isOver = ["agent_turn_completed", "session_compacted"].includes(String(typeOf(before)));
-      return fault(isOver, "idle, and the turn was not told to be over");
+      return fault(isOver, "idle without the end of the turn");
     }
     if (notice?.type !== "agent_turn_completed") return [];
     const { durationMs } = notice;
@@ -92,7 +92,7 @@ function turnEnds(run: Run): Rule {
     };
     return [
       ...fault(isIdle(after?.params?.notification), "the end of a turn is not followed by idle"),
-      ...fault(isDuration(durationMs), "a turn cannot have taken so long"),
+      ...fault(isDuration(durationMs), "the turn's duration is impossible"),
       ...fault(isDeepStrictEqual(notice, expected), `the turn's end is ${JSON.stringify(expected)}`),
     ];
   };
@@ -136,8 +136,8 @@ function tokens(): Rule {
     known.set(notice.sessionId, total);
     const grows = (key: keyof Tokens): boolean => before === undefined || total[key] === before[key] + last[key];
     return [
-      ...fault(!isOver, "tokens are told outside of a turn"),
-      ...fault(last.inputTokens === 10 * last.outputTokens, "the model did not count so many tokens"),
+      ...fault(!isOver, "tokens are reported outside a turn"),
+      ...fault(last.inputTokens === 10 * last.outputTokens, "the model counted other tokens"),
       ...fault(grows("inputTokens") && grows("outputTokens"), `tokens were ${JSON.stringify(before)}`),
     ];
   };
@@ -154,13 +154,13 @@ function wholeBlocks(): Rule {
       open = undefined;
       return [
         ...fault(block === expected, `the open block is ${expected}`),
-        ...fault(kind === "assistant" || isDuration(notice?.durationMs), "a block cannot have taken so long"),
+        ...fault(kind === "assistant" || isDuration(notice?.durationMs), "the block's duration is impossible"),
       ];
     }
     const isElsewhere =
       step === "delta" ? block !== open : ["tool_call", "create_message"].includes(notice?.type ?? "");
     const isWhole = open === undefined || !(isElsewhere || isIdle(notice)) || isPrompt(notice);
-    const text = `the block ${open} was not told to be whole`;
+    const text = `the block ${open} has no completion`;
     if (step === "delta") open = block;
     return fault(isWhole, text);
   };
@@ -233,7 +233,7 @@ const thoughts: Rule = ({ message, notice }) => {
   const isUnsigned = blocks.every(({ thinking, ...more }) => {
     return typeof thinking === "string" && isDeepStrictEqual(more, { type: "thinking", signature: "" });
   });
-  return fault(isUnsigned, "nobody signed this");
+  return fault(isUnsigned, "it has an unexpected signature");
 };
 
 interface Content {
@@ -245,7 +245,7 @@ const errors: Rule = ({ notice, after }) => {
   if (notice?.type !== "error") return [];
   const { message } = notice.error as { message: string };
   return [
-    ...fault(message !== "" && message === notice.message, "the error has no words, or two kinds of them"),
+    ...fault(message !== "" && message === notice.message, "the error has no message, or two different ones"),
     ...fault(typeOf(after) === "agent_turn_completed", "the error does not end its turn"),
   ];
 };
@@ -254,7 +254,7 @@ const errors: Rule = ({ notice, after }) => {
 const askedCalls: Rule = ({ message }) => {
   const { toolUses = [] } = (message.type === "request" ? message.params : {}) as { toolUses?: readonly Asked[] };
   return toolUses.flatMap(({ toolUse, details }) => {
-    if (details.type !== "exec") return fault(details.riskLevelReason === undefined, "a reason where none belongs");
+    if (details.type !== "exec") return fault(details.riskLevelReason === undefined, "an unexpected reason");
     const { command, url } = toolUse.input;
     const start = command === undefined ? `fetches ${url}.` : `runs ${JSON.stringify(command)}: it `;
     const isNamed = details.riskLevelReason?.startsWith(`${toolUse.name} ${start}`) === true;

@@ -126,14 +126,14 @@ describe("detects planted faults:", () => {
     [name, "agent_turn_completed", "turnId", "bogus", "the turn's end is "],
     [name, "agent_turn_completed", "tokenUsage.inputTokens", 0, "the turn's end is "],
     [name, "agent_turn_completed", "cumulativeTokenUsage.outputTokens", 0, "the turn's end is "],
-    [name, "agent_turn_completed", "durationMs", -5, "cannot have taken so long"],
-    [name, "session_token_usage_changed", "lastCallTokenUsage.outputTokens", 31, "did not count so many tokens"],
+    [name, "agent_turn_completed", "durationMs", -5, "duration is impossible"],
+    [name, "session_token_usage_changed", "lastCallTokenUsage.outputTokens", 31, "the model counted other tokens"],
     [name, "assistant_text_complete", "blockIndex", 7, "the open block is "],
-    ["11_reasoning", "thinking_text_complete", "durationMs", -1, "cannot have taken so long"],
-    ["11_reasoning", "create_message", "message.content.0.signature", "garbage", "nobody signed this"],
+    ["11_reasoning", "thinking_text_complete", "durationMs", -1, "duration is impossible"],
+    ["11_reasoning", "create_message", "message.content.0.signature", "garbage", "it has an unexpected signature"],
     ["11_reasoning", "create_message", "message.content.1.text", "other words", "the deltas of block 1 are "],
     ["10_stream_cut", "llm_retry", "attempt", 99, "the retry is "],
-    ["10_http_401", "error", "message", "", "the error has no words"],
+    ["10_http_401", "error", "message", "", "the error has no message"],
     ["10_http_401", "error", "timestamp", 1_794_729_906_277, "changed error"],
     ["07_int_tool", "tool_progress_update", "toolName", "Read", "the running tool is Execute"],
     [name, "create_message", "message.createdAt", 0, "changed create_message"],
@@ -160,10 +160,10 @@ describe("detects planted faults:", () => {
   });
 
   const misplaced: readonly (readonly [type: string, steps: number, fault: string])[] = [
-    ["agent_turn_completed", 1, "the turn was not told to be over"],
-    ["session_token_usage_changed", 2, "tokens are told outside of a turn"],
+    ["agent_turn_completed", 1, "idle without the end of the turn"],
+    ["session_token_usage_changed", 2, "tokens are reported outside a turn"],
     ["mcp_status_changed", 1, "it is not followed by the response"],
-    ["assistant_text_complete", 1, "was not told to be whole"],
+    ["assistant_text_complete", 1, "has no completion"],
   ];
   test.each(misplaced)("%s, %i too late", (type, steps, fault) => {
     const faults = faultsAfter((lines) => {

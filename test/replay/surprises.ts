@@ -33,7 +33,7 @@ const ordinary: Predicate = (found) => !isSpecial(found);
 
 export const surprises: readonly Reason[] = [
   {
-    name: "surprise 2: a message that is refused is answered twice",
+    name: "surprise 2: a refused message is answered twice",
     docs: "each gets exactly one response",
     explains: any(
       all(missing("response"), inTraces("02_before_init", "03_messages"), ({ request }) => {
@@ -45,7 +45,7 @@ export const surprises: readonly Reason[] = [
     ),
   },
   {
-    name: "surprise 3: the risk of a command is what the model says",
+    name: "surprise 3: the model's word decides the risk of a command",
     docs: "is advice; commands are [read]",
     explains: any(
       all(ordinary, unasked, missing(streaming, ...askingLines)),
@@ -69,7 +69,7 @@ export const surprises: readonly Reason[] = [
     ),
   },
   {
-    name: "surprise 4: spec mode lets commands run",
+    name: "surprise 4: spec mode runs commands",
     docs: "runs nothing that changes something, commands included",
     explains: all(
       inTraces("06_spec_blocked"),
@@ -82,12 +82,12 @@ export const surprises: readonly Reason[] = [
     ),
   },
   {
-    name: "surprise 7: retries are not told, and an empty reply ends a turn",
+    name: "surprise 7: retries are not reported, and an empty reply ends a turn",
     docs: "are retried, then an error",
     explains: extra("llm_retry"),
   },
   {
-    name: "surprise 8: after a broken stream the deltas begin again",
+    name: "surprise 8: after a broken stream the deltas restart",
     docs: "Deltas add up to the message, even after a retry",
     explains: all(
       inTraces("10_stream_cut"),
@@ -99,12 +99,12 @@ export const surprises: readonly Reason[] = [
     ),
   },
   {
-    name: "surprise 9: interrupted text is no message",
+    name: "surprise 9: interrupted text does not become a message",
     docs: "Partial text is also sent as `create_message`",
     explains: all(inTraces("03_queue_interrupt", "07_int_streaming"), inTurn("2"), extra("create_message assistant")),
   },
   {
-    name: "surprise 10: while an approved call runs, the state says that text streams",
+    name: "surprise 10: the state is streaming while an approved call runs",
     docs: "After approval or an answer it is `executing_tool`",
     explains: any(
       all(bothAsked, missing(streaming)),
@@ -126,7 +126,7 @@ export const surprises: readonly Reason[] = [
     ),
   },
   {
-    name: "surprise 13: a session id is taken as it is",
+    name: "surprise 13: a session id is used unchecked",
     docs: "are checked before they are used in a path",
     explains: all(
       asksFor('"sessionId":"../evil"'),
@@ -137,7 +137,7 @@ export const surprises: readonly Reason[] = [
     ),
   },
   {
-    name: "surprise 14: an unknown tool is no error",
+    name: "surprise 14: an unknown tool is not an error",
     docs: "`isError`: also for timeouts and unknown tools",
     explains: all(inTraces("12_mcp"), changed("tool_result", notice("isError"), turnsFrom(false, true))),
   },

@@ -67,6 +67,11 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
       "@ai-sdk/provider",
     ],
   ],
+  [
+    "mcp/a.ts",
+    ["./b.ts", "./tools/a.ts", "../engine/ports.ts", "zod", "node:crypto"],
+    ["../host/a.ts", "../tools/a.ts", "../net/a.ts", "@modelcontextprotocol/server", "node:fs", "node:net"],
+  ],
   ["models/calls/ai-sdk-types.ts", [], ["./prompt.ts", "../../engine/ports.ts", "zod", "node:http"]],
   [
     "access/a.ts",
@@ -97,6 +102,21 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
     "store/listing/a.ts",
     ["./b.ts", "node:fs/promises"],
     ["../records.ts", "../../host/a.ts", "../../config/home.ts", "zod"],
+  ],
+  [
+    "store/lease.ts",
+    ["./a.ts", "./listing/a.ts", "../engine/errors.ts", "node:fs"],
+    ["../config/load.ts", "../host/a.ts", "zod", "node:child_process"],
+  ],
+  [
+    "mcp/sign-in/a.ts",
+    ["./b.ts", "../../engine/ports.ts", "../../store/lease.ts", "../../text/a.ts", "node:http"],
+    ["../entries/a.ts", "../../net/network.ts", "../../host/a.ts", "node:child_process", "zod"],
+  ],
+  [
+    "mcp/entries/a.ts",
+    ["./b.ts", "../../config/load.ts", "../../engine/errors.ts", "../../store/lease.ts", "node:fs"],
+    ["../../store/jsonl-store.ts", "../../host/a.ts", "../../compose.ts", "zod", "yaml", "node:child_process"],
   ],
   [
     "host/a.ts",

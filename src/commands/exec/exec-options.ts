@@ -84,7 +84,7 @@ Exit codes: 0 success, 1 failed, 2 usage, 3 limit or timeout, 4 no such session,
 
 /** Options of every command that runs sessions. */
 export function sandboxOption(): Option {
-  return new Option("--sandbox <mode>", "contain commands where that works, always, or never").choices([
+  return new Option("--sandbox <mode>", "run commands in the sandbox where it works, always, or never").choices([
     ...sandboxModes,
   ]);
 }

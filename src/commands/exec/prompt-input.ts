@@ -146,7 +146,7 @@ function decode(bytes: Buffer, source: string): string {
   return withoutLastLineEnd(decodeGiven(bytes, `The prompt in ${source}`));
 }
 
-/** The decoder drops the byte order mark, this the last line end. */
+/** Drops the last line end. The decoder has dropped the byte order mark. */
 function withoutLastLineEnd(text: string): string {
   return text.replace(/\r?\n$/, "");
 }

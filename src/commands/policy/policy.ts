@@ -36,9 +36,9 @@ export interface JudgedCommand {
   at(level: PolicyLevel): Verdict;
 }
 
-export interface JudgedSandbox {
+interface JudgedSandbox {
   readonly mode?: SandboxOptions["mode"] | undefined;
-  /** Whether it works on this machine does not matter. */
+  /** Judge as if the sandbox works, without probing it. */
   readonly isAssumed?: boolean;
   /** The level to judge for. Commands at `high` are not contained unless that is required. */
   readonly level?: PolicyLevel | undefined;

@@ -30,6 +30,9 @@ export function createObserver(meter: Meter, log: Log): (event: EngineEvent) => 
     "context.compacted": ({ sessionId, trigger, tokensBefore, tokensAfter }) =>
       log.info("session.compacted", { sessionId, trigger, tokensBefore, tokensAfter }),
     "compaction.started": ignored,
+    "servers.changed": ignored,
+    "sign-in.required": ignored,
+    "sign-in.ended": ignored,
     "compaction.ended": ignored,
     notice: ({ sessionId, level, text: message }) =>
       level === "warning"

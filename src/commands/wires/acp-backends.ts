@@ -32,7 +32,7 @@ export function engineBackend(given: GivenAcp, io: Io): Backend {
       return engine.list(cwd === undefined ? {} : { cwd: await realpath(cwd).catch(() => cwd) });
     },
     remove: async (id) => (await load()).composition.store.remove(id),
-    // Errors are reported to the first caller that needs it.
+    // The first caller that needs the engine gets its errors.
     prepare: () => void load().catch(() => undefined),
     async authenticate() {
       const { composition, options } = await load();

@@ -45,7 +45,7 @@ export async function connectionOptions(
     repository: repositoryName,
     log: {
       warn: log.warn,
-      // It was printed when the session opened; clients get it with the first turn.
+      // Skip this notice if `onDefaultModel` has printed it.
       event: async (event) =>
         isTold && event.type === "notice" && event.code === "unasked_model" ? undefined : log.event(event),
     },

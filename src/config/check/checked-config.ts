@@ -1,13 +1,12 @@
 import type { z } from "zod";
-import { wholeModels } from "../models/whole-models.ts";
 import type { modelEntrySchema } from "../schema/models.ts";
 import type { adminConfigSchema, repositoryConfigSchema, userConfigSchema } from "../schema/user-config.ts";
-import { wholeSandbox } from "../whole-sandbox.ts";
 import { invalid } from "./config-fault.ts";
 import forms from "./config-forms.json" with { type: "json" };
 import type { Fault, Form } from "./form.ts";
 import { faultOf, faultText, isMap } from "./form.ts";
 import { namedChecks } from "./named-checks.ts";
+import { wholeModels, wholeSandbox } from "./whole-forms.ts";
 import { parseConfig } from "./yaml-document.ts";
 
 /** `config.yaml` as in its schema. The forms are generated from it, so that a run loads neither the schema nor zod. */

@@ -1,7 +1,18 @@
+import { serverNameFault } from "../../engine/servers/server-entry.ts";
 import { durationMs, durationRule } from "../../text/user-words.ts";
 import { ruleWords } from "../rules/rule-words.ts";
 import { privateHostFault } from "../serve/private-host.ts";
 import { folderFault, hostFault, originFault, tokenHashFault, userNameFault } from "../serve/serve-words.ts";
+import {
+  commandFault,
+  environmentNameFault,
+  headerFault,
+  headerNameFault,
+  notTrue,
+  serverFault,
+  serverTextFault,
+  serverUrlFault,
+} from "../servers/server-words.ts";
 import type { Checks, Fault } from "./form.ts";
 import { hasBrokenVariable } from "./variables.ts";
 
@@ -26,6 +37,15 @@ export const namedChecks = {
   writableFolder: (folder: string) => (folder.startsWith("~/") ? undefined : folderFault(folder)),
   tokenHash: tokenHashFault,
   users: usersFault,
+  serverName: serverNameFault,
+  serverText: serverTextFault,
+  serverCommand: commandFault,
+  serverUrl: serverUrlFault,
+  headerName: headerNameFault,
+  headerText: headerFault,
+  environmentName: environmentNameFault,
+  notTrue,
+  server: serverFault,
 } satisfies Checks;
 
 export type CheckName = keyof typeof namedChecks;

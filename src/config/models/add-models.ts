@@ -9,13 +9,13 @@ import { checkedUserConfig, type ModelEntryConfig, type UserConfig } from "../ch
 import { invalid, reason } from "../check/config-fault.ts";
 import { parseConfig } from "../check/yaml-document.ts";
 
-export interface ModelAddition {
+interface ModelAddition {
   readonly entries: readonly ModelEntryConfig[];
   readonly aliases: Readonly<Record<string, string>>;
 }
 
 /** A configuration with an addition. */
-export interface ChangedConfig {
+interface ChangedConfig {
   readonly path: string;
   /** The file's current text; `undefined` if it is missing. */
   readonly before: string | undefined;

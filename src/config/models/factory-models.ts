@@ -10,7 +10,7 @@ import { parseJsonWithComments } from "./json-with-comments.ts";
 
 const mostBytes = 4 * 1024 * 1024;
 
-export interface FactoryModels {
+interface FactoryModels {
   readonly entries: readonly ModelEntryConfig[];
   /** Entries and keys that were skipped, one line each. */
   readonly notes: readonly string[];

@@ -1,7 +1,7 @@
 import { visible } from "../check/visible.ts";
 
 /** A rule as words, or its fault. */
-export type RuleWords = { readonly words: readonly string[] } | { readonly fault: string };
+type RuleWords = { readonly words: readonly string[] } | { readonly fault: string };
 
 interface Word {
   readonly text: string;

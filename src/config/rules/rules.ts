@@ -15,7 +15,7 @@ const maxConfigBytes = 4 * 1024 * 1024;
 const mostKeysNamed = 8;
 type Words = readonly (readonly string[])[];
 
-export interface AdminFile {
+interface AdminFile {
   readonly path: string;
   /** It was named explicitly, so it must exist. */
   readonly isNamed: boolean;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { reasoningEfforts } from "../../engine/settings.ts";
-import { wholeModels } from "../models/whole-models.ts";
+import { wholeModels } from "../check/whole-forms.ts";
 import { named } from "./named-check.ts";
 
 const reasoningStyles = ["adaptive", "always-adaptive", "budget", "level", "word", "nested-word", "none"] as const;

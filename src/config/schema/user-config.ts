@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { sandboxModes } from "../../engine/containment.ts";
-import { wholeSandbox } from "../whole-sandbox.ts";
+import { wholeSandbox } from "../check/whole-forms.ts";
 import { modelsSchema } from "./models.ts";
 import { named } from "./named-check.ts";
 import { interactiveSchema, serveSchema } from "./serve.ts";
+import { serversSchema } from "./servers.ts";
 
 const allow = z.array(named(z.string(), "allowRule")).optional();
 const deny = z
@@ -71,6 +72,7 @@ export const userConfigSchema = z.strictObject({
     .optional()
     .describe("Command rules."),
   sandbox: z.preprocess(wholeSandbox, sandbox).optional().describe("Containment of commands; a string sets the mode."),
+  mcp: serversSchema.optional().describe("MCP servers, whose tools the model can use."),
   serve: serveSchema.optional().describe("Access and limits of tinman serve."),
   interactive: interactiveSchema.optional().describe("Sessions over its WebSocket API."),
 });

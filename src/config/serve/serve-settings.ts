@@ -17,7 +17,7 @@ export interface ServeUser {
 }
 
 /** `serve` with all defaults; times in milliseconds. */
-export interface ServeSettings {
+interface ServeSettings {
   readonly hosts: readonly string[];
   readonly origins: readonly string[];
   readonly users: readonly ServeUser[];
@@ -33,7 +33,7 @@ export interface ServeSettings {
 }
 
 /** `interactive` with all defaults; times in milliseconds. */
-export interface InteractiveSettings {
+interface InteractiveSettings {
   readonly toolExecution: ToolExecution;
   readonly toolExecutionChoices: readonly ToolExecution[];
   readonly autonomy: Autonomy;

@@ -12,7 +12,7 @@ import type { Interactions } from "../session/interactions.ts";
 import { failed, type Tool, type ToolBody, type ToolOutput } from "../tool.ts";
 import { createInputBudget, withinRequest } from "./shown-calls.ts";
 
-/** One call on its way: unusable, refused, or ready to run. */
+/** One call before it runs: unusable, refused, or ready. */
 export interface Prepared {
   readonly call: ToolCallBlock;
   readonly tool?: Tool;
@@ -32,7 +32,7 @@ export interface Denial {
   readonly class: AccessClass;
   readonly rule: string;
   readonly why: string;
-  /** As in the decision. */
+  /** See `Decision`. */
   readonly contained?: boolean;
 }
 
@@ -102,12 +102,12 @@ export async function askForThose(prepared: readonly Prepared[], context: AskCon
   return { prepared: cancelled, denials, end: "denied" };
 }
 
-/** An approver decides about what will run. */
+/** Approvers see the normalised call, because that is what runs. */
 function withoutRaw({ raw: _, ...call }: ToolCallBlock): ToolCallBlock {
   return call;
 }
 
-/** They are for the host, and too long for the log. */
+/** Only the host needs the walls, and they are too long for the log. */
 function withoutWalls({ walls: _, ...decision }: Ruling): Decision {
   return decision;
 }

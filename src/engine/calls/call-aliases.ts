@@ -1,5 +1,5 @@
 /** How other agents write calls of a tool. Names are compared without case, `_` and `-`. */
-export interface AliasRow {
+interface AliasRow {
   /** Other names for the tool, and the arguments that such a name implies. */
   readonly names: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** Other names for its arguments. */

@@ -69,7 +69,7 @@ export const shapes: Readonly<Record<string, (fields: Fields, circumstances: Cir
 
 /** The longest time limit of a command in seconds. Other agents' larger numbers are milliseconds. */
 const mostSeconds = 3600;
-/** Our own tool refuses larger numbers up to this, because they can be meant as seconds. */
+/** Numbers between the two limits are ambiguous, so the tool refuses them. */
 const mostMistaken = 99_999;
 
 /** Removes the first of these arguments that is present, and returns its value. */

@@ -99,7 +99,7 @@ async function lookUp(lookups: readonly Lookup[], host: Host): Promise<Found> {
 
 /** The access with the current links on its paths and repositories around them. */
 async function lookedAt<T extends Access>(access: T, host: Host): Promise<T> {
-  if (access.type === "fetch") return access;
+  if (access.type === "fetch" || access.type === "server") return access;
   if (access.type !== "command") {
     const written: readonly Lookup[] = access.written === undefined ? [] : [{ what: "path", path: access.written }];
     const met = await meet(written, [access.path], host);
@@ -125,6 +125,7 @@ const namesNoFile: ReadonlySet<Lookup["what"]> = new Set([
   "git",
   "signatures",
   "installed",
+  "shadowing-modules",
   "fetched-branches",
   "program",
   "search-path",

@@ -8,7 +8,7 @@ const mostPaths = 50;
 export interface FileChanges {
   /** Files and folders that it created. */
   readonly created: readonly string[];
-  /** Where it may have moved something that was elsewhere before. */
+  /** Paths to which it may have moved existing files. */
   readonly moved: readonly string[];
   /** Existing files whose text may have changed. */
   readonly wrote: readonly string[];

@@ -12,8 +12,8 @@ export function isOffered({ onlyIn }: Tool, mode: Mode): boolean {
 }
 
 /**
- * A model's tools in any mode. A model that prefers patches gets the tool that replaces others; other models get those
- * others. A run without any of the others doesn't get the replacement.
+ * A model's tools in any mode. Models that prefer patches get the replacing tool (ApplyPatch), other models the replaced
+ * ones. A run that disables all replaced tools doesn't get the replacing one.
  */
 export function toolsOf(tools: readonly Tool[], model: ModelInfo): readonly Tool[] {
   const names = new Set(tools.map(({ name }) => name));

@@ -90,7 +90,7 @@ export class Audience {
     this.missed = undefined;
   }
 
-  /** A client that can answer everything the lost ones could replaces them. */
+  /** Forgets the lost clients once a new one has all their abilities. */
   private isBack({ approve, answer }: Abilities): void {
     if (this.missed === undefined) return;
     const { abilities, forget } = this.missed;

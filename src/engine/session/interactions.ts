@@ -2,7 +2,7 @@ import { deferred } from "../../async/promises.ts";
 import { headAndTail, recordTextLimit } from "../../text/output.ts";
 import type { EventBody, SettingsChanges } from "../event.ts";
 import type { Answer, Interaction } from "../interaction.ts";
-import { levelToAlwaysAllow } from "../permission.ts";
+import { levelToAlwaysAllow, type ServerCall } from "../permission.ts";
 import type { Clock, Ids } from "../ports.ts";
 import { type Autonomy, isAbove, lowerLevel, type SessionSettings } from "../settings.ts";
 import type { Abilities } from "./attachment.ts";
@@ -21,6 +21,8 @@ interface Parts {
   settings(): SessionSettings;
   /** No answer raises the level above it. */
   highestAutonomy(): Autonomy;
+  /** The user always allows this server's tool, or all of its tools, from now on. */
+  approve(call: ServerCall, scope: "tools" | "server"): void;
   readonly ids: Ids;
   readonly clock: Clock;
 }
@@ -77,6 +79,7 @@ export class Interactions {
     if (open === undefined) return false;
     const answer = withinRecord(given);
     this.open.delete(requestId);
+    this.approve(open.interaction, answer);
     const changes = changesWith(open.interaction, answer, this.parts.settings(), this.parts.highestAutonomy());
     const changed = changes === undefined ? {} : { changes };
     const told = this.parts.emit({ type: "request.closed", requestId, answer, ...changed });
@@ -84,6 +87,15 @@ export class Interactions {
     told.catch(() => undefined);
     open.settle(answer, told);
     return true;
+  }
+
+  private approve(interaction: Interaction, answer: Answer): void {
+    if (answer.kind !== "allow" || answer.always === undefined || answer.always === false) return;
+    if (interaction.kind !== "permission") return;
+    const scope = answer.always === "server" ? "server" : "tools";
+    for (const { decision } of interaction.calls) {
+      if (decision.server !== undefined) this.parts.approve(decision.server, scope);
+    }
   }
 
   /** Cancels requests that no client can answer any more. */

@@ -34,7 +34,7 @@ export class ModelView {
     return contextUse({ model: info, state, request, options: this.parts.compaction });
   }
 
-  /** Turns make room through this. */
+  /** What turns need to compact the conversation. */
   get compaction(): Pick<CompactorParts, "options" | "silence" | "ofCall" | "instructions"> {
     const { modelSilence: silence } = this.run;
     return {
@@ -53,7 +53,7 @@ export class ModelView {
     const { state } = this.journal;
     const nothing = (why: string): AgentError => new AgentError("usage", `Nothing to compact — ${why}.`);
     if (state.messages.length === 0) throw nothing("the conversation is empty");
-    if (isJustCompacted(state)) throw nothing("there is hardly anything after the last summary");
+    if (isJustCompacted(state)) throw nothing("almost nothing follows the last summary");
   }
 
   /** Compacts on request; `wish` is the focus of the summary. Resolves with the messages that left the view. */

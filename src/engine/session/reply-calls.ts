@@ -6,6 +6,7 @@ import type { Briefing } from "../context/briefing.ts";
 import type { EngineParts } from "../engine-parts.ts";
 import type { Journal } from "../log/journal.ts";
 import type { ToolCallBlock } from "../message.ts";
+import type { Approvals } from "../servers/approvals.ts";
 import type { RunOptions } from "../settings.ts";
 import type { Tool } from "../tool.ts";
 import type { Interactions } from "./interactions.ts";
@@ -19,6 +20,7 @@ interface Around {
   readonly interactions: Interactions;
   readonly tools: SessionTools;
   readonly sandbox: SessionSandbox;
+  readonly approvals: Approvals;
 }
 
 /** Runs the tool calls of a session's replies. */
@@ -93,6 +95,7 @@ export class ReplyCalls {
         unsafe: run.unsafe ?? false,
         rules,
         enabledTools: run.enabledTools ?? [],
+        approved: this.around.approvals.all,
       }),
       emit: (body) => journal.emit(body),
       briefing,

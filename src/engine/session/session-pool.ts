@@ -15,7 +15,7 @@ export interface Hold {
   release(): void;
 }
 
-export interface PoolOptions {
+interface PoolOptions {
   readonly clock: Clock;
   /** How long a session without holds stays open after its last turn. */
   readonly idleMs: number;

@@ -11,6 +11,9 @@ import { copyState, type SessionState } from "../log/history.ts";
 import { Journal } from "../log/journal.ts";
 import type { Message, PromptBlock, Usage } from "../message.ts";
 import type { LogDamage, ModelInfo, SessionLog, ToolSpec } from "../ports.ts";
+import type { ServerState } from "../servers/server-state.ts";
+import { SessionServers } from "../servers/session-servers.ts";
+import type { ToolServers } from "../servers/tool-servers.ts";
 import { type Autonomy, type RunOptions, type SessionSettings, unaskedModel } from "../settings.ts";
 import { runTurn } from "../turn/turn.ts";
 import type { TurnOutcome } from "../turn/turn-outcome.ts";
@@ -36,6 +39,7 @@ export class Session {
   private readonly interactions: Interactions;
   private readonly audience: Audience;
   private readonly tools: SessionTools;
+  private readonly ownServers: SessionServers;
   private readonly modelView: ModelView;
   private readonly queue: PromptQueue;
   private readonly sent: SentPrompts;
@@ -74,14 +78,22 @@ export class Session {
       emit: (body) => this.journal.emit(body),
       settings: () => state.settings,
       highestAutonomy: () => this.highestAutonomy,
+      approve: (call, scope) => this.ownServers.approvals.add(call, scope),
       ids: parts.ids,
       clock: parts.clock,
     });
     this.isNamed = state.title !== "" || state.messages.length > 0;
-    this.tools = new SessionTools(parts.tools, state.settings, run, (tool) => parts.toolSchema(tool));
+    this.ownServers = new SessionServers(parts, {
+      state,
+      run,
+      interactions: this.interactions,
+      tell: (event) => void this.journal.emit(event).catch(() => undefined),
+    });
+    this.tools = new SessionTools(this.ownServers.tools(), state.settings, run, (tool) => parts.toolSchema(tool));
     this.modelView = new ModelView(parts, { journal: this.journal, briefing: this.briefing, tools: this.tools, run });
     const { journal, briefing, interactions, tools, sandbox } = this;
-    this.replyCalls = new ReplyCalls({ parts, journal, run, briefing, interactions, tools, sandbox });
+    const { approvals } = this.ownServers;
+    this.replyCalls = new ReplyCalls({ parts, journal, run, briefing, interactions, tools, sandbox, approvals });
     for (const messageId of state.waiting.keys()) this.queue.add(leftoverPrompt(messageId));
   }
 
@@ -104,6 +116,16 @@ export class Session {
   /** Tokens of all model calls. */
   get usage(): Usage {
     return this.journal.state.usage;
+  }
+
+  /** Its servers. Absent if it has none, or before the session is used. */
+  get servers(): ToolServers | undefined {
+    return this.ownServers.opened;
+  }
+
+  /** All its servers, with those that the client named in a way that cannot be used. */
+  serverStates(): readonly ServerState[] {
+    return this.ownServers.states();
   }
 
   /** Unanswered requests by id. */
@@ -180,6 +202,11 @@ export class Session {
     return { ...state, partial: this.audience.reply.partial() ?? state.partial };
   }
 
+  /** The conversation is being compacted, in a turn or between two. */
+  get isCompacting(): boolean {
+    return this.audience.reply.isCompacting;
+  }
+
   /** The events after a seq: the stored ones, and those that a dead process owes. */
   past(after = 0): Promise<readonly DurableEvent[]> {
     return this.pastEvents.after(after);
@@ -201,6 +228,7 @@ export class Session {
   }
 
   attach(abilities: Abilities): Attachment {
+    if (abilities.approve || abilities.answer) this.ownServers.open();
     return this.audience.attach(abilities, this.interactions, (after) => this.past(after));
   }
 
@@ -270,7 +298,7 @@ export class Session {
     for (const entry of this.queue.drop()) entry.settle(notRun());
     this.live?.abort.abort(cause);
     await this.live?.done;
-    await this.replyCalls.close();
+    await Promise.all([this.replyCalls.close(), this.ownServers.close()]);
     await this.journal.catchUp();
     await this.journal.emit({ type: "session.closed" });
     this.audience.close();
@@ -313,6 +341,7 @@ export class Session {
   private async runNext(first: readonly QueuedPrompt[], signal: AbortSignal): Promise<void> {
     const taken = [...first];
     const { parts, journal } = this;
+    const servers = this.ownServers.open();
     const outcome = await runTurn({
       turnId: parts.ids.next(),
       state: journal.state,
@@ -326,8 +355,9 @@ export class Session {
       signal,
       offer: (model) => this.tools.offer(model, this.settings.mode),
       compaction: this.modelView.compaction,
-      takeJoining: () => {
-        const joining = this.queue.takeJoining();
+      toolsSettled: async () => servers?.settled(signal),
+      takeJoining: (fits) => {
+        const joining = this.queue.takeJoining(fits);
         taken.push(...joining);
         return joining.map((entry) => entry.messageId);
       },

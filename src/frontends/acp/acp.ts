@@ -13,7 +13,7 @@ interface AcpOptions {
   readonly input: ByteSource;
   readonly backend: Backend;
   readonly version: string;
-  /** Words for people, never for the wire. */
+  /** Messages for people, never sent on the wire. */
   warn(words: string): void;
 }
 

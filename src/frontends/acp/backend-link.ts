@@ -6,7 +6,7 @@ export interface LinkParts {
   opened(session: Session): void;
   /** It exited unexpectedly. */
   died(end: ConnectionEnd): void;
-  /** Words for people, never for the wire. */
+  /** Messages for people, never sent on the wire. */
   warn(words: string): void;
 }
 

@@ -48,6 +48,9 @@ const handlers: EventHandlers<{ readonly level: LogLevel; readonly text: string 
   "compaction.started": ignored,
   "context.compacted": ({ tokensBefore, tokensAfter }) =>
     info(`Context compacted from about ${tokensBefore} to ${tokensAfter} tokens`),
+  "servers.changed": ignored,
+  "sign-in.required": ignored,
+  "sign-in.ended": ignored,
   "compaction.ended": ignored,
   notice: ({ level, text }) => ({ level: level === "warning" ? "warn" : "info", text }),
   "tool.input": ignored,

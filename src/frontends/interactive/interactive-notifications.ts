@@ -205,6 +205,9 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
     "compaction.started": ignored,
     "context.compacted": ({ tokensBefore, tokensAfter }) =>
       warn("The conversation was compacted.", { reason: "compacted", tokensBefore, tokensAfter }),
+    "servers.changed": ignored,
+    "sign-in.required": ignored,
+    "sign-in.ended": ignored,
     "compaction.ended": ignored,
     "session.closed": ignored,
   };

@@ -5,10 +5,9 @@ import type { Attachment } from "../../engine/session/attachment.ts";
 import type { Session } from "../../engine/session/session.ts";
 import type { SessionSettings } from "../../engine/settings.ts";
 import type { ClientResponse } from "../../protocol/droid/envelope.ts";
-import type { McpServerParams } from "../../protocol/droid/params.ts";
 import type { WireSettings } from "../../protocol/droid/settings.ts";
 import type { Transport } from "../../rpc/transport.ts";
-import type { Dialect } from "./dialect.ts";
+import type { Dialect, Vocabulary } from "./dialect.ts";
 import type { Lines } from "./lines.ts";
 import { wireSettings } from "./methods/droid-settings.ts";
 import { filtersOf, type SessionFilters, type ToolFilters } from "./methods/tool-filters.ts";
@@ -30,10 +29,9 @@ const ignored: Steps<EventType> = {};
 interface Parts {
   readonly held: Held;
   readonly dialect: Dialect;
-  readonly knowsViolations: boolean;
+  readonly vocabulary: Vocabulary;
   readonly transport: Transport;
   readonly lines: Lines;
-  readonly mcpServers: readonly McpServerParams[];
   /** Whether this client can be asked for permissions. */
   readonly approve: boolean;
   /** Called with every event, for logging. */
@@ -45,7 +43,6 @@ interface Parts {
 /** The session of a connection: sends everything that happens in it, in order. */
 export class LiveSession {
   readonly session: Session;
-  readonly mcpServers: readonly McpServerParams[];
   /** The session as of the lines sent so far. A slow reader is behind. */
   readonly told: SessionState;
   private readonly parts: Parts;
@@ -88,6 +85,9 @@ export class LiveSession {
     "retry.scheduled": ignored,
     "compaction.started": ignored,
     "context.compacted": ignored,
+    "servers.changed": ignored,
+    "sign-in.required": ignored,
+    "sign-in.ended": ignored,
     "compaction.ended": ignored,
     notice: ignored,
     "tool.input": ignored,
@@ -103,16 +103,19 @@ export class LiveSession {
 
   constructor(parts: Parts) {
     this.parts = parts;
-    const { held, dialect, knowsViolations } = parts;
-    const { session, canAnswer, goesOn } = held;
+    const { held, dialect, vocabulary } = parts;
+    const { session, canAnswer, canSignIn, goesOn } = held;
     this.session = session;
     this.shownFilters = filtersOf(session);
-    this.mcpServers = parts.mcpServers;
+    this.canApprove = canAnswer && parts.approve;
+    const onDetach = goesOn ? "keep" : "cancel";
+    // Its servers begin with the first client.
+    this.attachment = session.attach({ approve: this.canApprove, answer: canAnswer, onDetach });
     this.told = session.snapshot();
     const { turn, partial, openCalls, openRequests } = this.told;
     this.translator = createTranslator({
       dialect,
-      knowsViolations,
+      vocabulary,
       contains: (settings) => session.sandbox.contains(settings),
       sessionId: session.id,
       settings: session.settings,
@@ -121,12 +124,12 @@ export class LiveSession {
       usage: session.usage,
       waiting: session.waiting(),
       ...(turn === undefined ? {} : { turn, partial, isCalling: openCalls.size > 0, openRequests }),
+      isCompacting: session.isCompacting,
       ...(turn?.promptId === undefined ? {} : { turnId: turn.promptId }),
+      servers: session.serverStates(),
+      canSignIn,
       origin: (messageId) => this.origins.of(messageId),
     });
-    this.canApprove = canAnswer && parts.approve;
-    const onDetach = goesOn ? "keep" : "cancel";
-    this.attachment = session.attach({ approve: this.canApprove, answer: canAnswer, onDetach });
     this.shownFilters.clients.add(this);
     this.pumped = this.pump()
       .catch((error: unknown) => parts.onFault(error))
@@ -141,8 +144,12 @@ export class LiveSession {
     return this.parts.dialect;
   }
 
-  get knowsViolations(): boolean {
-    return this.parts.knowsViolations;
+  get vocabulary(): Vocabulary {
+    return this.parts.vocabulary;
+  }
+
+  get canSignIn(): boolean {
+    return this.parts.held.canSignIn;
   }
 
   /** Settings as this client sees them. */
@@ -157,6 +164,17 @@ export class LiveSession {
   /** Sends the turn in progress to a client that joins during it, right after its response. */
   tellUnderWay(): void {
     this.send(this.translator.underWay());
+  }
+
+  /** Begins to tell about servers. */
+  tellServers(): void {
+    this.send(this.translator.openServers());
+  }
+
+  /** A warning for this client alone. */
+  warn(message: string): void {
+    const timestamp = new Date().toISOString();
+    this.send([{ kind: "notification", notification: { type: "notice", level: "warning", message, timestamp } }]);
   }
 
   tellNotices(): void {
@@ -234,11 +252,12 @@ export class LiveSession {
 
   /**
    * The client's input has ended, so questions can no longer be answered. Resolves when all accepted prompts have had
-   * their turn, or at once if the session continues without this client.
+   * their turn, and a requested compaction is done, or at once if the session continues without this client.
    */
-  async finish(): Promise<void> {
+  async finish(compacting: Promise<void>): Promise<void> {
     if (this.parts.held.goesOn) return;
     this.attachment.change({ approve: false, answer: false });
+    await compacting;
     while (this.turns.size > 0) await Promise.all(this.turns);
   }
 

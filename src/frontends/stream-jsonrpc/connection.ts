@@ -15,9 +15,14 @@ import { ownSessions, sharedSessions } from "./sessions.ts";
 /** Limits for queued requests, and for messages read while the client does not read. */
 const most = { requests: 64, characters: 64 * 1024 * 1024, unread: 64 };
 
+/** They respond when a summary is written, or the user has signed in. */
+const slowMethods: ReadonlySet<string> = new Set(["droid.compact_session", "droid.authenticate_mcp_server"]);
+
 /** One client: handles its requests in order, and answers each exactly once. */
 export class Connection {
   private readonly context: Context;
+  /** The last compaction on request, with its response. */
+  private compacting: Promise<void> = Promise.resolve();
   private handling: Promise<void> = Promise.resolve();
   private waiting = { requests: 0, characters: 0 };
   private unread = 0;
@@ -64,7 +69,7 @@ export class Connection {
       await this.untilRead();
     }
     await this.handling;
-    await this.context.live?.finish();
+    await this.context.live?.finish(this.compacting);
   }
 
   /** Ends the running turn and drops queued prompts. */
@@ -114,9 +119,10 @@ export class Connection {
     if (message.type === "response") context.live?.answer(message);
     if (message.type !== "request") return;
     const handled = this.handle(message);
-    // A summary takes a while, and an interrupt must get through meanwhile.
-    if (message.method !== "droid.compact_session") return handled;
-    handled.catch((error: unknown) => context.fail(error));
+    // Others must get through meanwhile, such as an interrupt, or the answer to a sign-in.
+    if (!slowMethods.has(message.method)) return handled;
+    const finished = handled.catch((error: unknown) => context.fail(error));
+    if (message.method === "droid.compact_session") this.compacting = finished;
   }
 
   private inOrder(size: number, work: () => Promise<void>): void {

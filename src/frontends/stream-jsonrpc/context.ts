@@ -29,7 +29,7 @@ export interface ConnectionOptions {
   readonly shared?: Shared;
   /** Called for each session whose client named no model. */
   onDefaultModel?(): Promise<void>;
-  /** Words for people, never for the wire. */
+  /** Messages for people, never sent on the wire. */
   readonly log: { warn(text: string): Promise<void>; event(event: EngineEvent): Promise<void> };
 }
 

@@ -38,6 +38,9 @@ export class NoSession extends Error {
   }
 }
 
+/** What the request names does not exist. */
+export class NotFound extends Error {}
+
 /** The error response, and its id: the early dialect does not name the request. */
 export function rejection(
   error: unknown,

@@ -44,6 +44,8 @@ export interface Held {
   /** It outlives this client, and its questions wait for the next one. */
   readonly goesOn: boolean;
   readonly canAnswer: boolean;
+  /** The client can sign in at MCP servers, so it gets the links for it. */
+  readonly canSignIn: boolean;
   /** Milliseconds for which a lost client can still be asked. */
   readonly missedForMs: number;
   /** Whether closing ends it, because no other client is there. */
@@ -63,6 +65,7 @@ export function ownSessions(
     wasOpen: false,
     goesOn: false,
     canAnswer: true,
+    canSignIn: true,
     missedForMs: 0,
     isLast: () => true,
     end: () => session.close(),
@@ -101,6 +104,7 @@ export function sharedSessions({ access, who }: Shared): Sessions {
     wasOpen: hold.wasOpen,
     goesOn: true,
     canAnswer,
+    canSignIn: can(who, "host"),
     missedForMs: access.idleMs,
     isLast: () => canAnswer && !hold.isShared(),
     end: () => access.stop(hold.session.id, who),

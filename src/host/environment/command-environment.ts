@@ -28,7 +28,7 @@ function isMisleading(name: string): boolean {
 }
 
 /** Why a variable is withheld from commands. */
-export type WithheldBecause =
+type WithheldBecause =
   /** Its name marks a credential. */
   | "name"
   /** Its value is or contains a credential. */
@@ -47,12 +47,12 @@ export interface WithheldVariable {
   readonly kind?: SecretKind | "copy of a withheld value" | "git setting beside a withheld one";
 }
 
-export interface SortedEnvironment {
+interface SortedEnvironment {
   readonly passed: Readonly<Record<string, string>>;
   readonly withheld: readonly WithheldVariable[];
 }
 
-/** Whether a value is distinctive enough to recognise its copies. Inside other values it must be longer than as a whole value. */
+/** Whether a value is distinctive enough to recognise copies of it. Copies inside longer values need more characters. */
 const isTelling = (value: string, least = 10): boolean =>
   value.length >= least && /^(?!\/)(?=.*\d)(?=.*[a-z])\S+$/i.test(value);
 const leastForCopy = 7;

@@ -81,7 +81,7 @@ function filesOfSecrets(env: NodeJS.ProcessEnv): readonly string[] {
   });
 }
 
-/** Where Kerberos keeps a user's tickets unless told otherwise. */
+/** Kerberos's default file for a user's tickets. */
 function tickets(): readonly string[] {
   const uid = process.getuid?.();
   return uid === undefined ? [] : [`/tmp/krb5cc_${uid}`, `/run/user/${uid}/krb5cc`];

@@ -111,7 +111,7 @@ async function list(hold: HoldFolder, path: string): Promise<readonly DirectoryE
   });
 }
 
-export interface FilesOptions {
+interface FilesOptions {
   /** Opens the folder that was decided on. */
   readonly holdFolder?: HoldFolder;
   /** Keeps a file's new text until it is in place. Default: beside the file. */

@@ -36,7 +36,7 @@ export async function inFolder<T>(
   try {
     return await act(held);
   } catch (error) {
-    // Met a link where none is followed.
+    // The path has become a link, which is never followed.
     if (errorCode(error) === "ELOOP") throw leadsElsewhere(meant);
     throw aboutFolder(error, held.reach, folder);
   } finally {
@@ -52,7 +52,7 @@ export function lookAt(held: HeldFolder, meant: Meant): Promise<BigIntStats> {
   });
 }
 
-/** Call right before a change: after that it is carried through. */
+/** Throws after an abort. Call it right before a change, because changes are never stopped halfway. */
 export function requireGoing(signal: AbortSignal | undefined, { path, use }: Meant): void {
   if (signal?.aborted !== true) return;
   throw Object.assign(new Error(`Stopped before ${path} was ${use}.`), { name: "AbortError", code: "ABORT_ERR" });

@@ -7,7 +7,7 @@ import { liesBelow, sortedUnique, whereItLeads } from "./where-it-leads.ts";
 
 const mostEntries = 20_000;
 /** A name that a program splitting its input would read as several words, or as a flag. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for them
 const oddName = /^-|[\s'"`\\\u0000-\u001f\u007f-\u009f]/u;
 
 /** Whether a name or path is one plain word and not a flag, for every program that splits lines. */

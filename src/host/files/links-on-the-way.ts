@@ -9,7 +9,7 @@ import { liesBelow } from "./where-it-leads.ts";
 /** Linux's limit for one path. */
 const maxLinks = 40;
 
-export interface Way {
+interface Way {
   /** The target; in a loop, the link where following stopped. */
   readonly end: string;
   /** The links followed, each as its canonical folder plus its name. */

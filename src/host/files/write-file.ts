@@ -13,7 +13,7 @@ import { onDisk } from "./system-path.ts";
 import { type KeptText, keepText } from "./unfinished-writes.ts";
 import { isReadOnly, refusalOf } from "./writable.ts";
 
-export interface WriteParts {
+interface WriteParts {
   readonly hold: HoldFolder;
   /** Keeps a file's new text until it is in place. Default: beside the file. */
   readonly unfinishedDir: string | undefined;

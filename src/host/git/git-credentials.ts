@@ -34,7 +34,7 @@ function configHoldsCredential(config: string): boolean | undefined {
   return inclusion.test(text) ? undefined : false;
 }
 
-/** Those of these paths that are settings of git without a credential. Settings that they include do not count. */
+/** The paths of git settings without a credential. Ignores included files. */
 export async function harmlessGitSettings(paths: readonly string[]): Promise<readonly string[]> {
   const files = paths.filter((path) => /\/(?:\.gitconfig|git\/config)$/.test(path));
   const texts = await Promise.all(files.map(readSmall));

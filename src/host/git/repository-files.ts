@@ -35,7 +35,7 @@ function namesFileElsewhere({ section, key, value = "" }: Setting, { root, folde
 const passedOver = new Set(["hooks", "modules", "lfs"]);
 /** Logs and refs are as deep as branch names. A deeper folder counts as too large. */
 const deepest = 30;
-/** For `objects`, which has many files, and no links of git's below its second level. */
+/** For `objects`, which has many files. Git creates links only in its upper two levels. */
 const deepestObjects = 3;
 const mostEntries = 40_000;
 const mostAlternates = 20;
@@ -133,7 +133,7 @@ function entriesOf(folder: string): readonly Dirent[] {
   }
 }
 
-/** Git or its hooks would later run what is written through a link to one of these. */
+/** Files from which git starts programs, so nothing must be written to them through a link. */
 function startsPrograms(path: string): boolean {
   return /\/(?:config|config\.worktree|hooks(?:\/.*)?)$/.test(path);
 }

@@ -25,7 +25,7 @@ async function branchOf(repository: Repository): Promise<string | undefined> {
 
 /** Keeps file names and commits from looking like several lines. */
 function clean(line: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern removes them
   return textStart(line.replace(/[\u0000-\u001f\u007f\u0080-\u009f]/g, " "), longestSubject);
 }
 

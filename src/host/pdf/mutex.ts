@@ -1,5 +1,5 @@
 /** Ends a turn. Can be called more than once. */
-export type EndTurn = () => void;
+type EndTurn = () => void;
 
 /**
  * A FIFO mutex. Rejects if `signal` aborts before the caller's turn, which then no longer delays the others.

@@ -71,7 +71,7 @@ export function createPdfPages(options: PdfPagesOptions = {}): Host["pdfPages"] 
   };
 }
 
-/** How it ends at its heap limit, and when the system runs out of memory. */
+/** Whether it ended at its heap limit, or because the system ran out of memory. */
 function isOutOfMemory(exit: ReaderExit): boolean {
   return exit === "SIGABRT" || exit === "SIGKILL";
 }

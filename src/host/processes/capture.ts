@@ -1,14 +1,14 @@
 import { commandEnvironment } from "../environment/command-environment.ts";
 import { ownPath, ownProgram } from "./executables.ts";
 
-export interface Captured {
+interface Captured {
   readonly code: number | null;
   readonly text: string;
   /** There was more output. */
   readonly cut: boolean;
 }
 
-export interface CaptureOptions {
+interface CaptureOptions {
   readonly cwd: string;
   readonly limitMs: number;
   readonly maxBytes: number;

@@ -16,7 +16,7 @@ export interface CommandOutput {
   finish(): Promise<KeptOutput>;
 }
 
-export interface OutputLimits {
+interface OutputLimits {
   readonly keepBytes: number;
   readonly spoolPath: string;
   readonly spoolCapBytes?: number;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { ownProgram } from "./executables.ts";
 import { startProgram } from "./start-program.ts";
 
-export interface OutputPipe {
+interface OutputPipe {
   readonly reader: Socket;
   /** For the child's output. Call `closeWriter` once the child has it. */
   readonly writer: number;

@@ -9,7 +9,7 @@ export interface Started {
   readonly startTicks: number;
 }
 
-export interface ProcessStatus {
+interface ProcessStatus {
   readonly state: string;
   readonly parent: number;
   readonly group: number;

@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { after } from "../../async/after.ts";
 import { tooManyFiles } from "../../engine/errors.ts";
 import type { CommandResult, CommandSpec, Processes } from "../../engine/ports.ts";
 import { errorCode } from "../../text/system-errors.ts";
@@ -14,8 +15,6 @@ import { createProgress, type Progress } from "./command-progress.ts";
 import { endTree } from "./process-tree.ts";
 import { folderProblem, type StartedCommand, startCommand, startDetached } from "./shell-start.ts";
 
-/** Node's longest timer. */
-const longestTimerMs = 2 ** 31 - 1;
 /** After a command, stop reading a pipe that is still open once it has been silent this long, */
 const quietMs = 200;
 /** or after this long in any case. */
@@ -23,7 +22,7 @@ const drainLimitMs = 3000;
 /** Stop waiting for a process that SIGKILL did not end. */
 const exitLimitMs = 2000;
 
-export interface ProcessesOptions {
+interface ProcessesOptions {
   /** Variables passed to commands although they look like credentials. */
   readonly passEnvironment?: readonly string[];
   /** Variables withheld from commands unless `passEnvironment` names them. */
@@ -42,7 +41,7 @@ type Stop = { readonly type: "timeout" } | { readonly type: "aborted" };
 function watchForStop(timeoutMs: number, signal: AbortSignal): { stop: Promise<Stop>; release(): void } {
   let release = () => {};
   const stop = new Promise<Stop>((resolve) => {
-    const timer = setTimeout(() => resolve({ type: "timeout" }), Math.min(Math.max(timeoutMs, 0), longestTimerMs));
+    const timer = after(Math.max(timeoutMs, 0), () => resolve({ type: "timeout" }));
     const onAbort = () => resolve({ type: "aborted" });
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();
@@ -118,7 +117,7 @@ function unstartable(error: unknown): CommandResult {
   return nothingRan({ type: "unstartable", message });
 }
 
-/** A contained command that a signal ended comes out as an exit code. */
+/** For a contained command, the launcher reports a signal as an exit code. */
 function endInside(end: CommandResult["end"]): CommandResult["end"] {
   const signal = end.type === "exit" ? signalOf(end.code) : undefined;
   return signal === undefined ? end : { type: "signal", signal };

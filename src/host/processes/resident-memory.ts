@@ -7,7 +7,7 @@ export async function residentBytes(pid: number): Promise<number | undefined> {
   return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
 }
 
-/** `statm` counts in pages, and Node does not tell their size. */
+/** `statm` counts pages, and Node does not expose their size. */
 async function fromStatus(pid: number): Promise<string | undefined> {
   const status = await readFile(`/proc/${pid}/status`, "latin1").catch(() => "");
   return /^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1];

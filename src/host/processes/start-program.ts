@@ -4,7 +4,7 @@ import { isAbsolute } from "node:path";
 export type { ChildProcess, ChildProcessByStdio, ChildProcessWithoutNullStreams } from "node:child_process";
 
 /** `env` is the program's whole environment. */
-export type ProgramStart = Omit<SpawnOptions, "env" | "shell" | "argv0"> & {
+type ProgramStart = Omit<SpawnOptions, "env" | "shell" | "argv0"> & {
   readonly env: Readonly<Record<string, string | undefined>>;
 };
 

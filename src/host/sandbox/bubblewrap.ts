@@ -4,12 +4,12 @@ import type { Mount } from "./walls/wall-plan.ts";
 
 export interface BubblewrapSetup {
   readonly network: Containment["network"];
-  /** False: the command joins the session's. */
+  /** False: the command joins the session's PID namespace. */
   readonly ownProcesses: boolean;
   readonly mounts: readonly Mount[];
   readonly emptyFile: string;
   readonly cwd: string;
-  /** The command already is in the session's network. */
+  /** The command starts inside the session's network namespace. */
   readonly inSessionNetwork: boolean;
   /** The command can create user namespaces. Older versions of bubblewrap cannot prevent that. */
   readonly canNest: boolean;
@@ -30,8 +30,8 @@ function mountArguments({ path, as }: Mount, emptyFile: string): readonly string
 }
 
 /**
- * The options of `bwrap`. Root has no capability inside, but owns the kernel's settings in `/proc`. In a user namespace of
- * its own, a command could mount the control groups, and end processes outside with them.
+ * The options of `bwrap`. Root has no capabilities inside, but still owns the kernel's settings in `/proc`. A command that
+ * can create a user namespace could mount the control groups, and kill processes outside through them.
  */
 export function bubblewrapOptions(setup: BubblewrapSetup): readonly string[] {
   const { network, ownProcesses } = setup;
@@ -51,8 +51,8 @@ export function bubblewrapOptions(setup: BubblewrapSetup): readonly string[] {
 }
 
 /**
- * Starts `bwrap` from a read-only mount if we could write it. A command reaches the launcher's file by `/proc/1/exe`,
- * where no mount of its own stands in the way.
+ * Starts `bwrap` from a read-only mount if we could write its file. Otherwise a command could overwrite it through
+ * `/proc/1/exe`, which its own mounts don't cover.
  */
 export function unchangeable(bwrap: string): readonly string[] {
   try {

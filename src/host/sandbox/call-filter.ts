@@ -81,12 +81,12 @@ const [numberAt, architectureAt] = [0, 4];
 const argumentAt = (position: number) => 16 + 8 * position;
 const verdicts = {
   allow: 0x7fff0000,
-  /** As on a kernel without that call. */
+  /** `ENOSYS`, as on a kernel without the call. */
   missing: 0x00050000 | 38,
   forbidden: 0x00050000 | 1,
   unknownFamily: 0x00050000 | 97,
 };
-/** On x64, another way to make the same calls. */
+/** On x64, the x32 interface makes the same calls with numbers from here on. */
 const x32Calls = 0x40000000;
 
 type Target = keyof typeof verdicts | number;
@@ -163,7 +163,7 @@ function instructionsFor(cases: readonly Calls[]): readonly Instruction[] {
   return [[load, 0, 0, architectureAt], ...dispatch, [end, 0, 0, verdicts.missing], ...parts.flat()];
 }
 
-/** A filter of system calls in the kernel's form, for `bwrap --seccomp`; `undefined` for other processors. */
+/** A seccomp filter for `bwrap --seccomp`; `undefined` for other processors. */
 export function callFilter(arch: string = process.arch): Uint8Array | undefined {
   const cases = Object.hasOwn(architectures, arch) ? architectures[arch] : undefined;
   if (cases === undefined) return undefined;

@@ -11,7 +11,7 @@ export interface OwnPlaces {
   readonly root: string;
   /** Covers hidden files. */
   readonly emptyFile: string;
-  /** The filter of system calls; `undefined` on processors without one. */
+  /** The seccomp filter; `undefined` on processors without one. */
   readonly filterFile: string | undefined;
   /** Creates a session's missing folders. Rejects if another user planted one of them. */
   prepare(sessionId: string): Promise<void>;
@@ -25,12 +25,12 @@ async function ownFolder(path: string): Promise<void> {
   });
   const found = await lstat(path);
   if (!found.isDirectory() || found.uid !== process.getuid?.()) {
-    throw new Error(`${path} is not a folder of yours. Remove it, or set TMPDIR to a folder that only you can write.`);
+    throw new Error(`${path} is not your folder. Remove it, or set TMPDIR to a folder that only you can write.`);
   }
   if ((found.mode & 0o777) !== 0o700) await chmod(path, 0o700);
 }
 
-/** Never through a link. */
+/** Never follows a link. */
 async function makeFile(path: string, content: Uint8Array): Promise<void> {
   const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
   const file = await open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
@@ -61,7 +61,7 @@ async function ownStart(): Promise<string> {
 async function isAlive(owner: string): Promise<boolean> {
   const [pid, ticks] = owner.split(" ").map(Number);
   if (!pid || ticks === undefined) return false;
-  // Without `/proc`, the id alone has to do.
+  // Without `/proc`, only the id is known.
   if (ticks === 0) return isRunning(pid);
   return (await statusOf(pid))?.startTicks === ticks;
 }

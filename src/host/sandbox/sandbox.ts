@@ -40,7 +40,7 @@ interface Session {
   readonly backgrounds: Set<Background>;
 }
 
-/** The ssh agent's socket, for a command that sees the user's keys anyway. */
+/** The ssh agent's socket, for a command that can read `.ssh`. */
 function agentFor(shown: readonly string[], environment: Environment): readonly string[] {
   const agent = environment.SSH_AUTH_SOCK;
   if (agent === undefined || !shown.some((path) => basename(path) === ".ssh")) return [];
@@ -51,7 +51,7 @@ function agentFor(shown: readonly string[], environment: Environment): readonly 
   }
 }
 
-/** Opens the filter of system calls for the launcher. */
+/** Opens the seccomp filter for the launcher. */
 const withFilter = `exec "$@" 7<"$0"`;
 
 /** Contains commands with bubblewrap, or on macOS with sandbox-exec. */
@@ -83,7 +83,7 @@ export function createHostSandbox(homes: HomesFolders = systemHomes): HostSandbo
     if (bwrap === undefined || nsenter === undefined || setsid === undefined || mount === undefined) return;
     if ((await spaceOf(session)) !== undefined) return;
     session.space = createSessionSpace({ bwrap, nsenter, setsid, mount });
-    // Without it, the command still is contained, alone.
+    // If that fails, the command is contained in its own namespaces.
     await session.space.catch(() => undefined);
   }
 
@@ -117,11 +117,11 @@ export function createHostSandbox(homes: HomesFolders = systemHomes): HostSandbo
       shown: [
         ...[...walls.shown, ...others.shown, ...agentFor(walls.shown, environment)],
         ...[...neededOfRun(environment.PATH), ...(await harmlessGitSettings(walls.hidden)), temp],
-        // Ours, without what the user's says.
+        // Our own ripgrep settings. The user's stay hidden.
         ...(environment.RIPGREP_CONFIG_PATH === undefined ? [] : [environment.RIPGREP_CONFIG_PATH]),
       ],
     });
-    // A profile needs no place to mount on.
+    // macOS uses a profile instead of mounts, so no folder must exist.
     const held = holdPlaces(isMac ? { ...plan, missing: [] } : plan);
     const redirections = redirectionsIn(walls.writable);
     const common = {
@@ -142,9 +142,7 @@ export function createHostSandbox(homes: HomesFolders = systemHomes): HostSandbo
         return [
           ...changed.map((path) => `[${path} appeared or changed while this command ran. Check it before you use it.]`),
           ...removed.map((path) => `[${path} was removed: it appeared while this command ran.]`),
-          ...made.map(
-            (path) => `[${path} is new: git takes its settings from there. Check it before you use git here.]`,
-          ),
+          ...made.map((path) => `[${path} is new: git reads settings through it. Check it before you use git here.]`),
         ];
       },
     };

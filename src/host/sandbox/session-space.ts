@@ -4,7 +4,7 @@ import { statusOf } from "../processes/process-status.ts";
 import { startProgram } from "../processes/start-program.ts";
 import { followLauncher } from "./launcher-status.ts";
 
-/** The namespaces that a session's contained commands share: a network with only a loopback, and one of processes. */
+/** The namespaces that a session's contained commands share: one for the network, with only a loopback, and one for PIDs. */
 export interface SessionSpace {
   enter(needs: SpaceNeeds): readonly string[];
   isAlive(): boolean;
@@ -14,7 +14,7 @@ export interface SessionSpace {
 
 export interface SpaceNeeds {
   readonly network: boolean;
-  /** `seen`: the command sees the processes inside. `below`: they see the command, which has its own process group. */
+  /** `seen`: the command sees the session's processes. `below`: they see it, in its own process group. */
   readonly processes: "none" | "seen" | "below";
 }
 
@@ -25,19 +25,19 @@ export interface SpacePrograms {
   readonly mount: string;
 }
 
-/** It sees the disk as we do, because commands start from its view. */
+/** The whole disk is mounted as it is, because commands start from this mount namespace. */
 const common = [
   ...["--unshare-user", "--unshare-pid", "--unshare-net", "--die-with-parent", "--cap-drop", "ALL"],
   ...["--dev-bind", "/", "/", "--proc", "/proc", "--chdir", "/"],
 ];
 
-/** Descriptors as for commands. It runs until its input ends, which happens when our process ends for any reason. */
+/** The same descriptors as for commands. It runs until its input closes, which the end of our process always causes. */
 const launch = `exec "$@" 5<&4 6<&4`;
 const wait = `echo '{"started":true}' >&6; exec 6<&-; read -r line`;
 
 /**
- * For root, bubblewrap covers parts of `/proc`, which prevents the further mounts that commands need. A second,
- * uncovered one on top fixes that. No command can write to it.
+ * For root, bubblewrap covers parts of `/proc`, and then the kernel refuses the mounts that commands need. So a second,
+ * uncovered `/proc` goes on top. No command can write to it.
  */
 const uncover = `"$1" -t proc proc /proc && `;
 
@@ -77,7 +77,7 @@ export async function createSessionSpace({ bwrap, nsenter, setsid, mount }: Spac
     enter({ network, processes }) {
       const which = [
         ...(network ? ["--net"] : []),
-        // The launcher looks itself up in `/proc`, so that must be these processes' own.
+        // The launcher looks itself up in `/proc`, so it needs the `/proc` of this PID namespace.
         ...(processes === "none" ? [] : ["--pid", "--mount"]),
       ];
       const target = ["--target", String(init.pid), "--"];

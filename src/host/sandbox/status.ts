@@ -6,7 +6,7 @@ import { sandboxExec, seatbeltProfile } from "./seatbelt.ts";
 
 const limitMs = 5000;
 const weakness =
-  "This bubblewrap cannot keep commands from making user namespaces, in which they reach control groups. Version 0.8 can.";
+  "This bubblewrap is older than 0.8, so commands can create user namespaces and reach control groups. Update it.";
 const install = "Install bubblewrap (Debian and Ubuntu: apt-get install bubblewrap).";
 
 function setting(path: string): string | undefined {
@@ -34,7 +34,7 @@ function adviceFor(): string {
   return "Ask the administrator of this machine to allow unprivileged user namespaces.";
 }
 
-/** What is wrong with the launcher; `undefined` if nothing. */
+/** Why the launcher fails; `undefined` if it works. */
 function probe(launcher: string, options: readonly string[]): Promise<string | undefined> {
   return new Promise((resolve) => {
     const child = startProgram(launcher, [...options, "/bin/sh", "-c", ":"], {

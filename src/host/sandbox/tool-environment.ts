@@ -13,8 +13,8 @@ interface Cache {
 }
 
 /**
- * Programs that fail without a writable cache. They get one of the session's, because a contained command must not
- * write what the program runs later outside.
+ * Programs that fail without a writable cache. They get one in the session's temp folder, because a contained command
+ * must not write code that the program later runs outside.
  */
 const caches: readonly Cache[] = [
   { variable: "GOCACHE", usual: ".cache/go-build" },
@@ -26,18 +26,18 @@ const caches: readonly Cache[] = [
   { variable: "GRADLE_USER_HOME", usual: ".gradle" },
 ];
 
-/** Files of the user that such a program still reads, if they exist. */
+/** The user's own caches, which such a program still reads. */
 const readCaches: readonly (Cache & { readonly with: string })[] = [
   { variable: "NUGET_PACKAGES", usual: ".nuget/packages", with: "DOTNET_CLI_HOME" },
   { variable: "GRADLE_RO_DEP_CACHE", usual: ".gradle/caches", with: "GRADLE_USER_HOME" },
 ];
 
-/** The first Go that asks git for the version of a program's code. */
+/** Since Go 1.18, a build asks git for the version of the code. */
 const goWithVersions = 18;
 
 /**
- * Go takes the empty folder that keeps a repository away for one, asks git about it, and gives up. `missing`: what must
- * stay away.
+ * Go mistakes the empty folder that blocks a new `.git` for a repository, asks git about it, and fails. `missing`: the
+ * blocked paths.
  */
 export function goFlagsFor(missing: readonly string[], cwd: string, flags = ""): string | undefined {
   const git = missing.find((path) => basename(path) === ".git" && liesBelow(cwd, dirname(path)));
@@ -47,7 +47,7 @@ export function goFlagsFor(missing: readonly string[], cwd: string, flags = ""):
       const version = /^go 1\.(\d+)/m.exec(readFileSync(join(at, "go.mod"), "utf8"))?.[1];
       return Number(version) >= goWithVersions ? `${flags} -buildvcs=false`.trim() : undefined;
     } catch {
-      // The module starts further up.
+      // The module's root is further up.
     }
   }
   return undefined;
@@ -78,11 +78,11 @@ export function toolEnvironment(
     TEMP: temp,
     ...Object.fromEntries([...own, ...read]),
     ...(goFlags === undefined ? {} : { GOFLAGS: goFlags }),
-    // Without a way out, npm would ask for a minute before it gives up.
+    // Offline, npm would retry for a minute before it fails.
     ...(network === "session" ? { npm_config_fetch_retries: "0" } : {}),
     // Husky 8 fails an installation in which it cannot write hooks. For git, it must not skip them.
     ...(repositories.length === 0 ? { HUSKY: "0" } : {}),
-    // The sandbox has one user, so restoring other owners fails, as tar does by default for root.
+    // As root, tar restores file owners by default. That fails here, because the sandbox has only one user.
     ...(process.getuid?.() === 0 ? { TAR_OPTIONS: "--no-same-owner" } : {}),
   };
 }

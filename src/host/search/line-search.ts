@@ -23,7 +23,7 @@ export interface FoundLine {
   readonly matches: boolean;
 }
 
-export interface LineSearch {
+interface LineSearch {
   /** The matching lines and those around them. Rejects on a timeout or an abort. */
   find(bytes: Uint8Array): Promise<readonly FoundLine[]>;
   close(): Promise<void>;

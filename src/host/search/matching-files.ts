@@ -80,7 +80,7 @@ export async function matchedPaths(pattern: string): Promise<readonly string[]> 
 
 /**
  * The canonical folders of a pattern's matches, and where each match leads. Without matches, where the literal pattern leads.
- * Rejects if that is unknown, or would need a look at very many files.
+ * Rejects if that is unknown, or there are too many files to check.
  */
 export async function matchingFiles(pattern: string): Promise<readonly string[]> {
   const { segments, foldersOnly, literal, isLoose } = parseNamePattern(pattern);

@@ -11,7 +11,7 @@ export type PatternSegment =
   | { readonly type: "name"; readonly name: string }
   | { readonly type: "test"; matches(name: string): boolean };
 
-export interface NamePattern {
+interface NamePattern {
   readonly segments: readonly PatternSegment[];
   /** It ends in a slash, so it matches only folders. */
   readonly foldersOnly: boolean;

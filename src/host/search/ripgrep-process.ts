@@ -9,7 +9,7 @@ import { boundSearch } from "./search-bounds.ts";
 
 const errorTextLimit = 8192;
 
-export interface RipgrepSearch {
+interface RipgrepSearch {
   readonly program: string;
   readonly args: readonly string[];
   readonly cwd: string;

@@ -139,7 +139,7 @@ async function glob(program: string, query: GlobQuery, signal: AbortSignal, boun
   );
 }
 
-export interface SearchOptions {
+interface SearchOptions {
   /** Finds ripgrep. */
   readonly locate?: () => Promise<string | undefined>;
   /** Without ripgrep: the time limit for a pattern in one file. */

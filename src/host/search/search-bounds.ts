@@ -5,7 +5,7 @@ const mostBytes = 1024 * 1024 * 1024;
 const lookEveryMs = 100;
 const pageBytes = 4096;
 
-export interface SearchBounds {
+interface SearchBounds {
   /** Why the search was ended, if it was. */
   exceeded(): string | undefined;
   stop(): void;

@@ -2,7 +2,7 @@ import { createPace } from "../../async/pace.ts";
 import type { SearchResult } from "../../engine/ports.ts";
 import { compileWrittenGlob } from "../../text/glob-pattern.ts";
 
-export type WantedPath = (path: string) => Promise<boolean>;
+type WantedPath = (path: string) => Promise<boolean>;
 
 /**
  * Searches for paths that match one of the patterns; without patterns, all do. Rejects a malformed pattern, unless a file

@@ -5,7 +5,7 @@ import { type Block, type Interfaces, isPublicAddress, ownBlocks } from "./priva
 /** All addresses of a name, best first. */
 export type LookUpAll = (name: string) => Promise<readonly LookupAddress[]>;
 
-export interface AddressSearch {
+interface AddressSearch {
   readonly allowed: AllowedHosts;
   readonly lookUpAll: LookUpAll;
   /** Read for every request, because addresses change with networks. */

@@ -17,7 +17,7 @@ export interface WebOptions {
   readonly timeouts?: WebTimeouts;
 }
 
-export interface WebTimeouts extends Timeouts {
+interface WebTimeouts extends Timeouts {
   /** From the first lookup to the last byte, including redirects. */
   readonly overallMs: number;
 }

@@ -239,7 +239,7 @@ function isUnknownEvent(error: unknown, wire: Wire): boolean {
   });
 }
 
-/** Foreign prose: the AI SDK's error for a stream that ends without a finish reason. */
+/** Matched by text: the AI SDK's error for a stream that ends without a finish reason. */
 function lacksReason(error: unknown): boolean {
   return error instanceof Error && /ended without a finish reason/.test(error.message);
 }

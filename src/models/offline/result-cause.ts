@@ -1,6 +1,6 @@
 import type { ToolCause, ToolResultBlock } from "../../engine/message.ts";
 
-/** Foreign prose: shells and client tools report these only in words. */
+/** Matched by text: shells and client tools report these only in words. */
 const foreignWords: readonly (readonly [ToolCause, RegExp, ToolResultBlock["status"]])[] = [
   ["is_directory", /is a directory/i, "failed"],
   ["not_directory", /not a directory/i, "failed"],

@@ -70,7 +70,7 @@ export function modelStatuses(
   return [...own, ...named];
 }
 
-/** Every client asks for it as it connects, so that models which lack a key are not even looked at. */
+/** Fast, because every client asks for it when it connects: skips the models of providers without a key. */
 export function usableModels(choices: ModelChoices, env: Environment): readonly ModelInfo[] {
   return modelStatuses(choices, env, (provider) => hasKey(provider, env)).flatMap(({ info, problem }) =>
     problem === undefined ? info : [],

@@ -1,7 +1,7 @@
 import { isIP, connect as openSocket, type Socket } from "node:net";
+import { after } from "../../async/after.ts";
 import { onAbort } from "../../async/on-abort.ts";
 import { aborted, brokenOff, connectFailure, timedOut } from "../failure.ts";
-import { after } from "../http/after.ts";
 import type { Network } from "../network.ts";
 import { NetworkError } from "../network-error.ts";
 import type { Pool } from "./pool.ts";

@@ -1,13 +1,13 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
+import { after } from "../../async/after.ts";
 import { onAbort } from "../../async/on-abort.ts";
 import { aborted, brokenOff, exchangeFailure, timedOut } from "../failure.ts";
 import { NetworkError } from "../network-error.ts";
-import { after } from "./after.ts";
 import { type Coding, createDecompressor } from "./decompress.ts";
 
 /** Receives the chunks. `end` or `fail` is the last call. */
-export interface Sink {
+interface Sink {
   piece(bytes: Uint8Array): void;
   end(): void;
   fail(error: NetworkError): void;
@@ -24,7 +24,7 @@ export interface Body {
   close(): void;
 }
 
-export interface BodyParts {
+interface BodyParts {
   readonly request: ClientRequest;
   readonly response: IncomingMessage;
   readonly empty: boolean;

@@ -1,5 +1,6 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
+import { after } from "../../async/after.ts";
 import { onAbort } from "../../async/on-abort.ts";
 import { connect } from "../connect/connect.ts";
 import type { Pool } from "../connect/pool.ts";
@@ -7,7 +8,6 @@ import { describeRoute, type Route, routeTo } from "../connect/route.ts";
 import { refusal } from "../connect/tunnel.ts";
 import { aborted, codeOf, exchangeFailure, isReset, timedOut } from "../failure.ts";
 import { NetworkError } from "../network-error.ts";
-import { after } from "./after.ts";
 import { type Body, openBody } from "./body.ts";
 import { codingOf } from "./decompress.ts";
 import type { HttpRequest } from "./http-request.ts";

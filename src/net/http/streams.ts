@@ -5,7 +5,7 @@
 
 type Result<T> = { readonly done: false; readonly value: T } | { readonly done: true; readonly value: undefined };
 
-export interface StreamController<T> {
+interface StreamController<T> {
   readonly desiredSize: number | null;
   enqueue(value: T): void;
   close(): void;
@@ -14,7 +14,7 @@ export interface StreamController<T> {
   terminate(): void;
 }
 
-export interface StreamSource<T> {
+interface StreamSource<T> {
   start?(controller: StreamController<T>): unknown;
   pull?(controller: StreamController<T>): unknown;
   cancel?(reason: unknown): unknown;
@@ -25,7 +25,7 @@ interface Strategy<T> {
   size?(value: T): number;
 }
 
-export interface StreamReader<T> {
+interface StreamReader<T> {
   read(): Promise<Result<T>>;
   cancel(reason?: unknown): Promise<void>;
   releaseLock(): void;

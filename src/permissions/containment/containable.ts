@@ -14,7 +14,7 @@ export function piecesOf(part: CommandPart, judged: JudgedPart): readonly Piece[
   return [{ part, judged }, ...inner];
 }
 
-/** Why a part is `high`, if only because its effect is unknown. */
+/** Rules that make a part `high` only because its effect is unknown. */
 const unknownWhat: ReadonlySet<string> = new Set([
   "unknown-program",
   "unknown-use",
@@ -36,7 +36,7 @@ const unknownWhat: ReadonlySet<string> = new Set([
   "project-outside",
 ]);
 
-/** Rows of known programs with any effect that need nothing beyond the workspace. */
+/** Rows of programs that can do anything, but need nothing outside the workspace. */
 const unknownUses =
   /^row (?:python[23]?|perl|ruby|php|lua|node|deno|bun|zsh|fish|ksh|csh|tcsh|pwsh|powershell|busybox|vim?|nvim|emacs|nano|ed|ex|gdb|strace|ltrace|alias|unalias|unset|mapfile|readarray|getopts|let|shopt|enable|hash|bind|complete|cloc|watch|script|flock|parallel|setsid|xterm)\b/;
 
@@ -44,8 +44,8 @@ const unknownUses =
 const destroysWithin = /^(?:git|rm|rmdir|unlink|shred|truncate|find|fd|xargs|rsync|rimraf)$/;
 
 /**
- * Whether a part is `high` only because its effect is unknown. Behind walls it can do no more than a build, so it is
- * `medium`. Parts that delete files, or need to leave, stay `high`.
+ * Whether a part is `high` only because its effect is unknown. In the sandbox it can do no more than a build, so it counts
+ * as `medium`. Parts that delete files, or must run outside, stay `high`.
  */
 export function isContainable({ part, judged }: Piece): boolean {
   if (judged.protected) return false;

@@ -7,14 +7,14 @@ import { isLocalRequest, needOf } from "./needs.ts";
 import { wallsFor } from "./walls.ts";
 
 export interface ContainedCommand {
-  /** With `medium` instead of `high` for parts that are not understood. */
+  /** The judgement with `medium` instead of `high` for parts with an unknown effect. */
   readonly judged: JudgedPart;
   readonly walls: Containment;
 }
 
 /**
- * How a command is contained; `undefined` if it runs with all rights of the user, because it needs to leave: then its
- * classes stay as they are.
+ * How a command is contained, and its class then. `undefined` if it must run outside the sandbox, with all rights of the
+ * user.
  */
 export function containedCommand(
   { reading, found }: Evidence,
@@ -22,7 +22,7 @@ export function containedCommand(
   context: DecisionContext,
 ): ContainedCommand | undefined {
   const { autonomy, sandbox, cwd, home } = context;
-  // Everything in the workspace can be written. If the workspace holds everything, walls are useless.
+  // The workspace is writable, so walls are useless around a workspace that contains the home.
   const holdsHome = liesIn(home, cwd, context.foldsCase);
   if (sandbox === undefined || (holdsHome && cwd !== home)) return undefined;
   if (autonomy === "high" && !sandbox.isRequired) return undefined;
@@ -32,7 +32,7 @@ export function containedCommand(
   const unknown = pieces.filter((piece) => piece.judged.class === "high");
   if (!unknown.every((piece) => isContainable(piece) || isForServers(piece, sandbox.hasServers))) return undefined;
   const isUnknown = unknown.some((piece) => !isForServers(piece, sandbox.hasServers));
-  // In a home, it could create the start-up file of any program.
+  // In the home, an unknown program could create start-up files.
   if (isUnknown && holdsHome) return undefined;
   if (isUnknown && pieces.some(({ part }) => needOf(part.words ?? [])?.downloads === true)) return undefined;
   if (!sandbox.isRequired && unknown.length === 0 && looksOutside(pieces, sandbox.hasServers)) return undefined;
@@ -42,14 +42,14 @@ export function containedCommand(
   return { judged: lowered, walls };
 }
 
-/** A signal or a request that reaches the session's own servers only. */
+/** Whether a part only signals or queries the session's own servers. */
 function isForServers({ part, judged }: Piece, hasServers: boolean): boolean {
   if (!hasServers) return false;
   const isRequest = /^row (?:curl|wget)\b/.test(judged.rule) && isLocalRequest(part.words ?? []);
   return isRequest || /^row (?:kill|pkill|killall)\b/.test(judged.rule);
 }
 
-/** Whether a proven command is about the machine itself, and does little else. */
+/** Whether a proven command mainly inspects the machine itself, which the sandbox would hide. */
 function looksOutside(pieces: readonly Piece[], hasServers: boolean): boolean {
   const calls = pieces.filter(({ part }) => part.words !== undefined);
   const isMachine = ({ part }: Piece): boolean => {

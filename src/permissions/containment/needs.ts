@@ -1,9 +1,9 @@
-/** The needs of proven calls beyond the workspace. Paths are below the user's home, separated by spaces. */
+/** What proven calls need outside the workspace. Paths are relative to the home, separated by spaces. */
 interface Need {
   /** Matches the words of a call, without the path of its program. */
   readonly calls: RegExp;
   readonly network?: true;
-  /** It downloads, so anything not understood next to it may be code from the network. */
+  /** It downloads, so an unknown part of the same command may run code from the network. */
   readonly downloads?: true;
   /** It runs scripts of the project or its packages, which get the same rights. */
   readonly runsScripts?: true;
@@ -11,14 +11,14 @@ interface Need {
   readonly logins?: string;
   /** Folders that the call can write. */
   readonly caches?: string;
-  /** Processes and local ports: the session's, if it has servers, and otherwise the machine's. */
+  /** It needs processes and local ports: the session's if it has servers, otherwise the machine's. */
   readonly processes?: true;
   /** The machine's services and records, which containment would hide. */
   readonly machine?: true;
 }
 
 /**
- * The first match counts. Runs of a project's code, such as tests and builds, are missing, because they need only the
+ * The first match counts. Tests, builds and other runs of the project's code are not listed: they need only the
  * workspace.
  */
 const needs: readonly Need[] = [

@@ -11,16 +11,18 @@ export interface Situation {
   readonly sandbox: NonNullable<DecisionContext["sandbox"]>;
   readonly found: Found;
   readonly class: AccessClass;
-  /** Part of the command is not understood. */
+  /** The effect of a part is unknown. */
   readonly isUnknown: boolean;
 }
 
-/** Sub-commands of git that change a repository's settings. In the sandbox they run no hooks, which could change them. */
+/** Sub-commands of git that write a repository's settings. They run without hooks, because a hook could change settings. */
 const changesSettings = /^(?:branch|checkout|switch|submodule|worktree|remote|init|clone|sparse-checkout)$/;
+/** Sub-commands whose hooks check commits, so they must run, and get nothing that other parts need. */
+const checksCommits = /^(?:commit|am|cherry-pick|revert)$/;
 
 /**
- * The walls around a command. Its parts share them, so code of the project, and what is not understood, must not get what
- * other parts need.
+ * The walls around a command. All its parts share them. So if a part is unknown or runs the project's code, the command
+ * doesn't get what only other parts need.
  */
 export function wallsFor(pieces: readonly Piece[], situation: Situation): Containment {
   const { context, sandbox, isUnknown } = situation;
@@ -28,13 +30,15 @@ export function wallsFor(pieces: readonly Piece[], situation: Situation): Contai
   const reads = situation.class === "read";
   const runsCode = isUnknown || pieces.some(isProjectCode);
   const isShared = (piece: Piece): boolean => needOf(piece.part.words ?? [])?.runsScripts === true;
-  const entitled = runsCode ? (isUnknown ? [] : pieces.filter(isShared)) : pieces;
+  const ownCode = isUnknown ? [] : pieces.filter(isShared);
+  const beside = pieces.some(runsChecks) ? pieces.filter((piece) => !usesNetwork(piece)) : pieces;
+  const entitled = runsCode ? ownCode : beside;
   const needed = entitled.flatMap(({ part }) => (part.words === undefined ? [] : (needOf(part.words) ?? [])));
   const below = (names: string | undefined): readonly string[] =>
     (names?.split(" ") ?? []).map((name) => `${context.home}/${name}`);
   const git = runsCode ? [] : pieces.filter(isGit);
   const repositories = repositoryWalls(git, situation);
-  // Git runs hooks, so it gets the folders that it names, and others only the folders around what they write.
+  // Git can run hooks, so it gets only the folders that its command names. Other programs get the folders of their files.
   const isTrusted = !runsCode && git.length === 0;
   const elsewhere = isTrusted ? foldersOf(touchedElsewhere(pieces, situation, ["write", "delete"])) : [];
   const named = touchedElsewhere(git, situation, ["write", "delete"]);
@@ -50,7 +54,8 @@ export function wallsFor(pieces: readonly Piece[], situation: Situation): Contai
     kept: reads ? [] : [...kept, ...repositories.kept],
     barred: reads ? [] : [...new Set([...repositories.barred, ...startUp, ...repositories.startsPrograms])],
     unwanted: reads ? [] : repositories.unwanted,
-    runsHooks: !repositories.isSetting,
+    // With the network, git reads logins, which hooks of the project must not see.
+    runsHooks: !repositories.isSetting && !entitled.some((piece) => isGit(piece) && usesNetwork(piece)),
     hidden: hiddenPlaces(context),
     shown: [
       ...[...context.readable, ...needed.flatMap(({ logins }) => below(logins))],
@@ -63,7 +68,7 @@ export function wallsFor(pieces: readonly Piece[], situation: Situation): Contai
 
 function networkFor(pieces: readonly Piece[], { sandbox }: Situation): Containment["network"] {
   if (sandbox.network === "all") return "host";
-  const asking = pieces.filter(({ part }) => part.words !== undefined && needOf(part.words)?.network === true);
+  const asking = pieces.filter(usesNetwork);
   const isWithin = sandbox.hasServers && asking.every(({ part }) => isLocalRequest(part.words ?? []));
   return asking.length === 0 || isWithin ? "session" : "host";
 }
@@ -82,6 +87,18 @@ function isGit({ part, judged }: Piece): boolean {
   return /^row git\b/.test(judged.rule) && part.words?.[0]?.split("/").at(-1) === "git" && judged.class !== "read";
 }
 
+function usesNetwork({ part }: Piece): boolean {
+  return needOf(part.words ?? [])?.network === true;
+}
+
+function subCommand({ part }: Piece): string {
+  return part.words?.find((word, at) => at > 0 && word?.[0] !== "-") ?? "";
+}
+
+function runsChecks(piece: Piece): boolean {
+  return isGit(piece) && checksCommits.test(subCommand(piece));
+}
+
 interface RepositoryWalls {
   readonly writable: readonly string[];
   readonly kept: readonly string[];
@@ -89,13 +106,13 @@ interface RepositoryWalls {
   readonly unwanted: readonly string[];
   /** Files of the working tree by which programs start others. Git writes those that it tracks. */
   readonly startsPrograms: readonly string[];
-  /** Git changes settings, and runs no hooks. */
+  /** Git writes settings, and runs without hooks. */
   readonly isSetting: boolean;
 }
 
 /**
- * Git can write its repository, but never hooks, and settings only with sub-commands that need it. For other programs
- * the repository is read-only.
+ * Git can write its repository, but never hooks, and settings only by sub-commands that need to. Other programs can
+ * only read it.
  */
 function repositoryWalls(git: readonly Piece[], { context }: Situation): RepositoryWalls {
   const { closed = [], kept = [] } = context.repositories ?? {};
@@ -104,10 +121,8 @@ function repositoryWalls(git: readonly Piece[], { context }: Situation): Reposit
     const barred = [`${context.cwd}/.git`, ...kept, ...closed];
     return { writable: [], kept: [], barred, unwanted: [], startsPrograms, isSetting: false };
   }
-  // Beside another sub-command, whose hooks run, settings stay closed.
-  const isSetting = git.every(({ part }) =>
-    changesSettings.test(part.words?.find((word, at) => at > 0 && word?.[0] !== "-") ?? ""),
-  );
+  // Other sub-commands run hooks, so a single one of them closes the settings.
+  const isSetting = git.every((piece) => changesSettings.test(subCommand(piece)));
   const own = kept.filter((path) => closed.some((place) => place === `${path}/hooks`));
   // Switching branches replaces tracked files, also those in a folder of hooks. Without the right to, git would leave
   // some of them as they are, and still succeed.
@@ -117,13 +132,13 @@ function repositoryWalls(git: readonly Piece[], { context }: Situation): Reposit
   return {
     writable: own,
     startsPrograms: writesTree ? [] : startsPrograms,
-    // Git reads it even if it is an empty folder, so it cannot be kept from existing.
+    // An empty folder in its place would make git fail, so a missing one is not blocked.
     kept: isSetting ? [] : closed.filter((path) => path.endsWith("/config.worktree")),
     barred: [
       ...kept.filter((path) => !own.includes(path) && !isTracked(path)),
       ...closed.filter((path) => !path.endsWith("/config.worktree") && !(isSetting && path.endsWith("/config"))),
     ],
-    // Git reads settings from where these say. It needs neither, and an empty one would stop it.
+    // These files redirect git to other settings. Blocking them with empty folders would make git fail.
     unwanted: isSetting ? [] : own.flatMap((path) => [`${path}/commondir`, `${path}/config.worktree`]),
     isSetting,
   };
@@ -154,7 +169,7 @@ function hiddenPlaces(context: DecisionContext): readonly string[] {
   return [...closed, ...(reached?.closed ?? [])].filter((place) => !liesIn(cwd, place, context.foldsCase));
 }
 
-/** What a proven command uses outside the workspace. */
+/** Paths that a proven command uses outside the workspace. */
 function touchedElsewhere(
   pieces: readonly Piece[],
   { context, found }: Situation,
@@ -173,7 +188,7 @@ function touchedElsewhere(
 
 const homes = /^\/(?:home|root|var\/(?:home|root)|export\/home)(?:\/|$)/;
 
-/** What a proven command reads in the homes of other users, which are hidden. */
+/** Paths that a proven command reads in the homes of other users, which are hidden. */
 function readInHomes(pieces: readonly Piece[], situation: Situation): readonly string[] {
   const { home, foldsCase } = situation.context;
   const paths = touchedElsewhere(pieces, situation, ["read"]);

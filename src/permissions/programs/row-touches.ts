@@ -17,7 +17,7 @@ export function touchesFor(
   const writes: AccessClass = worse("low", row.class);
   const isFile = ({ kind }: { readonly kind: string }): boolean => kind === "read" || kind === "write";
   const files = [...operands.filter(isFile), ...values.filter(isFile)];
-  // Except for tee, a device operand is itself moved, linked or changed, not just written to.
+  // All programs but tee replace or change a device that they name, instead of writing to it.
   const devices = row.program === "tee" ? [] : operands.map(({ arg }) => arg);
   if (row.deletes === true) return deleted(operands, row.class, around, deletesSilently(given));
   const touches = files.map(({ kind, arg }) =>
@@ -34,7 +34,7 @@ export function touchesFor(
   if (row.program === "chmod") {
     const mode = textOf(operands.find(({ kind }) => kind === "text")?.arg) ?? "";
     for (const { arg } of files) {
-      // It can make hooks run, but takes nothing away.
+      // Adding permissions can make hooks run, but deletes nothing.
       const isAdding = recursive && /^[ugoa]*\+[rwxX]+$/.test(mode);
       if (isAdding) {
         const below = touchesOf(arg, "write", "high", around, true);

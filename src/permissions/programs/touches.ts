@@ -32,7 +32,7 @@ export function touchesOf(
     const what = arg.asWords ? "names-below" : "links-below";
     const ask = (other: Touch["lookup"]["what"]) =>
       printed.folders.map((folder) => asking(other)(touch("path", folder)));
-    // Printing names only reads. Whatever is done with them now is judged for every path they can name.
+    // The command that printed the names only read. This use of them is judged for every path that they can name.
     const named = printed.sparesGit === true ? {} : { anyBelow: true as const };
     const all = ask("path").map((one) => ({ ...one, ...named }));
     const files = [...ask(what), ...all].map((one) => ({ ...one, recursive: true }));

@@ -39,7 +39,7 @@ export interface ReaderParts {
 export interface Reader extends ReaderParts {
   /** Patterns for the folders that the shell may be in, wherever a `cd` leads somewhere unknown. */
   readonly near: string[];
-  /** The effect if a program that takes its words from elsewhere deletes the names that others print. */
+  /** The effect if a program deletes the names that another part prints. */
   readonly listed: Touch[];
   /** The known variables of the text that is being walked. */
   bindings: Bindings;

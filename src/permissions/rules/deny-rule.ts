@@ -4,7 +4,7 @@ import type { Words } from "./started-by-options.ts";
 /** A deny rule in comparison form. */
 export interface DenyRule {
   readonly words: readonly string[];
-  /** As `programKey` gives it; `*` for every program. */
+  /** The `programKey`; `*` for every program. */
   readonly program: string;
   /** Whether any words may follow. */
   readonly isPrefix: boolean;

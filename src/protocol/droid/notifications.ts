@@ -1,15 +1,7 @@
 import { lastCallTokenUsage, message, tokenUsage, toolContent, toolUseBlock } from "./content.ts";
+import { mcpAuthCompleted, mcpAuthRequired, mcpStatusChanged } from "./mcp.ts";
 import { changedSettings } from "./settings.ts";
-import {
-  errorTypes,
-  mcpServerTypes,
-  mcpSources,
-  mcpStatuses,
-  offeredOutcomes,
-  retryReasons,
-  turnEndReasons,
-  workingStates,
-} from "./words.ts";
+import { errorTypes, offeredOutcomes, retryReasons, turnEndReasons, workingStates } from "./words.ts";
 import { type Wire, z } from "./zod.ts";
 
 /* `params.notification` of `droid.session_notification`, discriminated by `type`. */
@@ -81,28 +73,6 @@ const sessionTokenUsageChanged = z.strictObject({
   lastCallTokenUsage: lastCallTokenUsage.optional(),
 });
 
-export const mcpStatusChanged = z.strictObject({
-  type: z.literal("mcp_status_changed"),
-  servers: z.array(
-    z.strictObject({
-      name: z.string(),
-      source: z.enum(mcpSources),
-      isManaged: z.boolean(),
-      status: z.enum(mcpStatuses),
-      serverType: z.enum(mcpServerTypes),
-      hasAuthTokens: z.boolean().optional(),
-      error: z.string().optional(),
-    }),
-  ),
-  summary: z.strictObject({
-    total: z.number().int(),
-    connected: z.number().int(),
-    connecting: z.number().int(),
-    failed: z.number().int(),
-    disabled: z.number().int(),
-  }),
-});
-
 const agentTurnCompleted = z.strictObject({
   type: z.literal("agent_turn_completed"),
   reason: z.enum(turnEndReasons),
@@ -162,6 +132,8 @@ export const notification = z.discriminatedUnion("type", [
   permissionResolved,
   sessionTokenUsageChanged,
   mcpStatusChanged,
+  mcpAuthRequired,
+  mcpAuthCompleted,
   agentTurnCompleted,
   errorHappened,
   llmRetry,
@@ -170,6 +142,5 @@ export const notification = z.discriminatedUnion("type", [
   queuedMessagesDiscarded,
 ]);
 
-export type McpStatusChanged = Wire<typeof mcpStatusChanged>;
 export type ErrorHappened = Wire<typeof errorHappened>;
 export type Notification = Wire<typeof notification>;

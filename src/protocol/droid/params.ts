@@ -1,12 +1,12 @@
 import "./jitless.ts";
 import * as z from "zod/mini";
+import { mcpParams, mcpServer } from "./mcp-params.ts";
 import {
   autonomyModes,
   earlyLevels,
   imageTypes,
   interactionModes,
   laterLevels,
-  mcpServerTypes,
   otherInteractionModes,
   reasoningEfforts,
 } from "./words.ts";
@@ -25,16 +25,11 @@ const effort = z.enum(reasoningEfforts);
 const perhapsIds = z.optional(z.array(text));
 const tags = z.optional(z.array(z.object({ name: text, metadata: z.optional(z.record(text, text)) })));
 
-/** Keeps unknown keys, because it is returned as sent. */
-const mcpServer = z.looseObject({
-  name: text,
-  type: z.optional(z.enum(mcpServerTypes)),
-  command: perhapsText,
-  args: perhapsIds,
-  env: z.optional(z.record(text, text)),
-  url: perhapsText,
-});
-const mcpServers = z.optional(z.array(mcpServer));
+/** Keeps unknown keys, because it is returned as sent. An entry that does not fit is a failed server, not an error. */
+const mcpServers = z.optional(z.array(z.union([mcpServer, z.unknown()])));
+const mcpOAuthCallbackUri = z.optional(
+  z.string().check(z.describe("Where the browser goes after a sign-in. Default: a port of this machine.")),
+);
 
 const toolFilters = {
   enabledToolIds: perhapsIds,
@@ -88,6 +83,7 @@ const initializeParams = z.object({
   autoRejectPermissionRequests: z.optional(z.boolean().check(z.describe("No one can answer permission requests."))),
   tags,
   mcpServers,
+  mcpOAuthCallbackUri,
 });
 
 const loadParams = z.object({
@@ -95,6 +91,7 @@ const loadParams = z.object({
   ...toolFilters,
   autoRejectPermissionRequests: perhapsTrue,
   mcpServers,
+  mcpOAuthCallbackUri,
 });
 
 const image = z.object({ type: z.optional(z.literal("base64")), mediaType: z.enum(imageTypes), data: text });
@@ -154,6 +151,7 @@ export const clientParams = {
   "droid.get_context_breakdown": noParams,
   "droid.list_skills": noParams,
   "droid.list_commands": noParams,
+  ...mcpParams,
 };
 
 export type ClientMethod = keyof typeof clientParams;
@@ -164,4 +162,3 @@ export type AddUserMessageParams = Wire<typeof addUserMessageParams>;
 export type UpdateSettingsParams = Wire<typeof updateSettingsParams>;
 export type ListToolsParams = Wire<typeof listToolsParams>;
 export type ListModelsParams = Wire<typeof listModelsParams>;
-export type McpServerParams = Wire<typeof mcpServer>;

@@ -1,4 +1,5 @@
 import { message, tokenUsage } from "./content.ts";
+import { mcpStatus, mcpTool } from "./mcp.ts";
 import { availableModel, listedModel, toolInfo } from "./models.ts";
 import { askUserParams, requestPermissionParams } from "./server-requests.ts";
 import { settings } from "./settings.ts";
@@ -48,7 +49,6 @@ const listToolsResult = z.strictObject({ tools: z.array(toolInfo) });
 const listModelsResult = z.strictObject({ models: z.array(listedModel) });
 const listSkillsResult = z.strictObject({ skills: z.array(z.never()).describe("Always empty.") });
 const listCommandsResult = z.strictObject({ commands: z.array(z.never()).describe("Always empty.") });
-const renameResult = z.strictObject({ success: z.boolean() });
 const forkResult = z.strictObject({ newSessionId: z.string() });
 
 const contextStatsResult = z.strictObject({
@@ -77,6 +77,11 @@ const contextBreakdownResult = z.strictObject({
   droids: z.array(z.never()).describe("Always empty."),
 });
 
+const listMcpServersResult = z.strictObject(mcpStatus);
+const listMcpToolsResult = z.strictObject({ tools: z.array(mcpTool) });
+const listMcpRegistryResult = z.strictObject({ servers: z.array(z.never()).describe("Always empty.") });
+const done = z.strictObject({ success: z.boolean() });
+
 const emptyResult = z.strictObject({});
 
 export const clientResults = {
@@ -88,13 +93,25 @@ export const clientResults = {
   "droid.close_session": emptyResult,
   "droid.list_tools": listToolsResult,
   "droid.list_models": listModelsResult,
-  "droid.rename_session": renameResult,
+  "droid.rename_session": done,
   "droid.fork_session": forkResult,
   "droid.compact_session": compactResult,
   "droid.get_context_stats": contextStatsResult,
   "droid.get_context_breakdown": contextBreakdownResult,
   "droid.list_skills": listSkillsResult,
   "droid.list_commands": listCommandsResult,
+  "droid.list_mcp_servers": listMcpServersResult,
+  "droid.list_mcp_tools": listMcpToolsResult,
+  "droid.list_mcp_registry": listMcpRegistryResult,
+  "droid.add_mcp_server": done,
+  "droid.remove_mcp_server": done,
+  "droid.toggle_mcp_server": done,
+  "droid.toggle_mcp_tool": done,
+  "droid.authenticate_mcp_server": done,
+  "droid.submit_mcp_auth_code": done,
+  "droid.submit_mcp_auth_error": done,
+  "droid.cancel_mcp_auth": done,
+  "droid.clear_mcp_auth": done,
 };
 
 export type ResultOf<M extends keyof typeof clientResults> = Wire<(typeof clientResults)[M]>;

@@ -50,6 +50,8 @@ export const outcomes = [
 export const offeredOutcomes = [
   "proceed_once",
   "proceed_always",
+  "proceed_always_tools",
+  "proceed_always_server",
   "proceed_auto_run_low",
   "proceed_auto_run_medium",
   "proceed_auto_run_high",
@@ -106,3 +108,7 @@ export const mcpStatuses = ["connecting", "connected", "disconnected", "failed",
 export const mcpServerTypes = ["stdio", "http", "sse"] as const;
 
 export const mcpSources = ["org", "runtime", "user", "project", "folder", "dynamic", "builtin"] as const;
+
+export const mcpAuthOutcomes = ["success", "cancelled", "failed"] as const;
+
+export const mcpAuthMethods = ["none", "client_secret_basic", "client_secret_post"] as const;

@@ -1,6 +1,3 @@
-/** Longer times would make a timer fire at once. */
-export const longestMs = 2 ** 31 - 1;
-
 /** Timers by name that can be paused together. */
 export interface Timers<Name extends string> {
   /** Replaces the timer of that name. A time of 0 never fires. */

@@ -17,7 +17,7 @@ export function watchIncoming(frames: AsyncIterable<Frame>) {
     incoming: { [Symbol.asyncIterator]: () => ({ next }) },
     /** Resolves when the reader has reached the end, or after `giveUp`. */
     over,
-    /** Called when nothing will read to the end. */
+    /** Call it when no reader will read to the end. */
     giveUp,
   };
 }

@@ -1,3 +1,4 @@
+import { longestTimerMs } from "../../async/after.ts";
 import { onAbort } from "../../async/on-abort.ts";
 import { defaultMaxWaiting } from "../../rpc/transport.ts";
 import { errorMessage, isRecord } from "../../text/values.ts";
@@ -24,7 +25,6 @@ import {
   type WebSocketEvent,
   type WebSocketLike,
 } from "./socket-connection.ts";
-import { longestMs } from "./timers.ts";
 
 export interface WebSocketOptions {
   /** Subprotocols to request. */
@@ -91,7 +91,7 @@ export function webSocketConnection(
         close: (event: WebSocketEvent) => settle(closeOf(event)),
       };
       const late = (): void => settle(`it did not answer within ${openMs} ms`);
-      const timer = openMs > 0 && openMs <= longestMs ? setTimeout(late, openMs) : undefined;
+      const timer = openMs > 0 && openMs <= longestTimerMs ? setTimeout(late, openMs) : undefined;
       function settle(result: string | undefined): void {
         clearTimeout(timer);
         unlisten(socket, listeners);

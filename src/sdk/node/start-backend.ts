@@ -15,7 +15,7 @@ export interface SpawnOptions {
   readonly executable?: "tinman" | "droid" | (string & {});
   /** Added after the arguments that choose the protocol. */
   readonly args?: readonly string[];
-  /** A shell command line instead. Everything that it starts ends with it. */
+  /** A shell command line instead. When it ends, everything it started is ended. */
   readonly command?: string;
   /** The folder to start it in. Default: that of this process. */
   readonly cwd?: string;
@@ -43,8 +43,8 @@ export async function startBackend(
   if (program.script !== undefined && !existsSync(program.script)) throw new SdkError(missing(program));
   const before = program.script === undefined ? [] : [program.script];
   const isShell = command !== undefined;
-  // A separate process group: this program decides about terminal signals such as Ctrl-C. And a shell
-  // can stay, or start several processes, which are ended as one.
+  // A separate process group, so that Ctrl-C in a terminal reaches only this process, and a shell's processes can be
+  // ended together.
   const isGroup = process.platform !== "win32";
   const connection = await start();
   if (signal?.aborted !== true) return connection;
@@ -87,7 +87,7 @@ function killGroup(leader: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-leader, signal);
   } catch {
-    // All of it has ended.
+    // The whole group has ended.
   }
 }
 
@@ -101,7 +101,7 @@ interface Program {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** The program as seen from this source file, and from its copy in the program. The built SDK is below it. */
+/** The path to the program, from this source file and from the program's own bundle. The built SDK is one folder below. */
 const mainFiles: Readonly<Record<string, string>> = { ts: "../../../dist/main.cjs", cjs: "./main.cjs" };
 
 function findProgram(executable: string): Program {
@@ -109,7 +109,7 @@ function findProgram(executable: string): Program {
     const [, extension = ""] = /\.(\w+)$/.exec(import.meta.url) ?? [];
     return script("tinman", fileURLToPath(new URL(mainFiles[extension] ?? "../main.cjs", import.meta.url)));
   }
-  // A path is relative to this process, not to the folder of the started one.
+  // Paths are relative to this process's folder, not to `cwd`.
   if (/\.[cm]?js$/i.test(executable)) return script(basename(executable), resolve(executable));
   return isPath(executable)
     ? { name: basename(executable), file: resolve(executable) }

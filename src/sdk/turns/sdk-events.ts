@@ -156,6 +156,8 @@ export function createTranslator(known: Known) {
     error: (given) => [errorEvent(given)],
     agent_turn_completed: silent,
     mcp_status_changed: untranslated,
+    mcp_auth_required: untranslated,
+    mcp_auth_completed: untranslated,
     permission_resolved: untranslated,
     session_compacted: untranslated,
     queued_messages_discarded: untranslated,

@@ -33,7 +33,7 @@ export function createTurnWatch(turnId: string) {
   /** Messages that were streaming when an error came: completing one of them alone does not clear the error. */
   const cutShort = new Set<string>();
   let hasFailed = false;
-  /** After the state, a delta or a tool's result a reply is expected, and its message has not come. */
+  /** A reply was announced by a state, a delta or a tool's result, and its message has not come. */
   let isReplyDue = false;
   /** The current events arrived with a complete message. */
   let isOfWhole = false;

@@ -39,7 +39,7 @@ export function shape<T>(guards: FieldGuards<T>): Guard {
 }
 
 /** The fields of every member of a union, without its tag. */
-export type VariantGuards<Union, Tag extends keyof Union> = {
+type VariantGuards<Union, Tag extends keyof Union> = {
   readonly [Kind in Union[Tag] & string]: FieldGuards<Omit<Extract<Union, { readonly [Key in Tag]: Kind }>, Tag>>;
 };
 

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { fingerprint } from "./fingerprint.ts";
 
 /** Paths in Tinman's home. */
-export interface Layout {
+interface Layout {
   readonly home: string;
   readonly sessions: string;
   readonly locks: string;

@@ -21,7 +21,13 @@ import type {
   Usage,
   UserMessage,
 } from "../../engine/message.ts";
-import { accessClasses, type Decision, type FileChange, type Preview } from "../../engine/permission.ts";
+import {
+  accessClasses,
+  type Decision,
+  type FileChange,
+  type Preview,
+  type ServerCall,
+} from "../../engine/permission.ts";
 import { isRecord, isText } from "../../text/values.ts";
 import {
   each,
@@ -131,6 +137,12 @@ const isToolResult = shape<ToolResultBlock>({
   cause: optional(isText),
 });
 
+const isServerCall = shape<ServerCall>({
+  server: isText,
+  tool: isText,
+  marks: shape<ServerCall["marks"]>({ server: isText, tool: isText }),
+});
+
 const isDecision = shape<Decision>({
   verdict: everyOneOf<Decision["verdict"]>({ allow: true, ask: true, deny: true, refuse: true }),
   class: oneOf(...accessClasses),
@@ -140,6 +152,7 @@ const isDecision = shape<Decision>({
   rule: isText,
   why: isText,
   contained: optional((value) => typeof value === "boolean"),
+  server: optional(isServerCall),
 });
 
 const isFileChange = shape<FileChange>({
@@ -156,6 +169,7 @@ const isPreview = variants<Preview, "type">("type", {
   edit: { path: isText, oldContent: optional(isText), newContent: optional(isText) },
   patch: { patch: isText, files: listOf(isFileChange) },
   fetch: { url: isText },
+  server: { server: isText, tool: isText },
   paths: { paths: listOf(isText) },
 });
 
@@ -172,7 +186,7 @@ const isInteraction = variants<Interaction, "kind">("kind", {
 });
 
 const isAnswer = variants<Answer, "kind">("kind", {
-  allow: { always: optional(isFlag) },
+  allow: { always: optional((value) => typeof value === "boolean" || value === "tools" || value === "server") },
   answers: { answers: listOf(shape({ index: isIndex, answer: isText })) },
   approve: { autonomy: isAutonomy },
   result: { text: isText, isError: optional(isFlag) },

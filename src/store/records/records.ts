@@ -3,7 +3,7 @@ import type { DurableEvent, EventOf } from "../../engine/event.ts";
 import { isEnvelope, isOpened, maxRecordBytes, parseRecord, recordVersion } from "../listing/listed-records.ts";
 import { bodyGuard } from "./record-guards.ts";
 
-export type DecodedRecord =
+type DecodedRecord =
   | { readonly kind: "event"; readonly event: DurableEvent }
   /** A type that only a later version knows. */
   | { readonly kind: "unknown"; readonly seq: number }

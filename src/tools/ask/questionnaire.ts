@@ -1,6 +1,6 @@
 import type { Question } from "../../engine/interaction.ts";
 
-export type Questionnaire =
+type Questionnaire =
   | { readonly ok: true; readonly questions: readonly Question[] }
   | { readonly ok: false; readonly message: string };
 

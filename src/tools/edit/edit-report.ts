@@ -11,7 +11,7 @@ export function editReport(path: string, after: string, { hunks, isCut }: Diff):
   const shown: DiffLine[] = [];
   let used = 0;
   for (const line of lines) {
-    // Measuring a very long line would take long.
+    // Measuring a very long line is slow.
     used += line.content.length > diffBudget ? line.content.length : nestedBytes(line);
     if (used > diffBudget) break;
     shown.push(line);

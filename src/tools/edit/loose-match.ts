@@ -3,7 +3,7 @@ import type { Breathe } from "../pace.ts";
 import { reindented } from "./reindent.ts";
 
 /** A change at the only place where a text matches, ignoring indentation and runs of spaces. */
-export interface LooseMatch {
+interface LooseMatch {
   readonly from: number;
   readonly to: number;
   /** The new text, indented to match. */
@@ -12,7 +12,7 @@ export interface LooseMatch {
   readonly line: number;
 }
 
-export interface Seeking {
+interface Seeking {
   readonly text: string;
   readonly wanted: string;
   readonly newText: string;

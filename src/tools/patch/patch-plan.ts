@@ -30,7 +30,7 @@ export interface PlannedFile {
   readonly movedTo?: string;
 }
 
-export interface PlanOptions {
+interface PlanOptions {
   readonly scope: ToolScope;
   /** The canonical path of one named in the patch. */
   resolve(path: string): Promise<string>;

@@ -20,7 +20,7 @@ export interface LineWindow {
   readonly invalid: boolean;
 }
 
-export interface WindowRequest {
+interface WindowRequest {
   readonly skip: number;
   readonly limit: number;
   /** Limit for the lines' text, in bytes of its JSON form. One line always fits. */

@@ -10,7 +10,7 @@ export interface NotebookPicture {
   readonly data: string;
 }
 
-export interface RenderedNotebook {
+interface RenderedNotebook {
   readonly cells: number;
   /** Limit for rendered cells. */
   readonly shownCells: number;

@@ -21,14 +21,14 @@ const mediaTypes: Readonly<Record<ImageKind, string>> = {
   WebP: "image/webp",
 };
 
-export interface CheckedImage {
+interface CheckedImage {
   readonly kind: ImageKind;
   readonly size: PixelSize;
   readonly bytes: number;
   readonly block: ImageBlock;
 }
 
-export interface ImageProblem {
+interface ImageProblem {
   /** Completes "it cannot be shown: …". */
   readonly why: string;
   readonly isTooLarge: boolean;

@@ -16,7 +16,7 @@ const mostParts = 200_000;
 const pieceCharacters = 16 * 1024;
 const mostPictures = 4;
 
-export interface NotebookText {
+interface NotebookText {
   readonly header: string;
   readonly pieces: AsyncIterable<Uint8Array>;
   /** The pictures named by this window's lines, as many as fit into one result, and notes about the others. */

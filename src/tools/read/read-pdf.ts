@@ -7,7 +7,7 @@ import { sizeWords } from "./size-words.ts";
 const mostBytes = 50 * 1024 * 1024;
 const mostPages = 500;
 
-export interface PdfText {
+interface PdfText {
   /** The note above the text. */
   readonly header: string;
   /** The text, page by page, read on demand. Rejects as `openPdf` does, before the first page. */

@@ -1,4 +1,4 @@
-export type Utf16 = "utf-16le" | "utf-16be";
+type Utf16 = "utf-16le" | "utf-16be";
 
 /** The encoding of a file's byte order mark, if the text after it matches. */
 export function utf16Of(start: Uint8Array): Utf16 | undefined {

@@ -20,7 +20,7 @@ import { createHtmlTables } from "./html-table.ts";
 import { type HtmlToken, htmlTokens } from "./html-tokens.ts";
 import { createMarkdownWriter } from "./markdown-writer.ts";
 
-export interface MarkdownPage {
+interface MarkdownPage {
   readonly markdown: string;
   /** Whether there is more than a title. */
   readonly hasText: boolean;
@@ -28,7 +28,7 @@ export interface MarkdownPage {
   readonly truncated: boolean;
 }
 
-export interface MarkdownOptions {
+interface MarkdownOptions {
   /** The page's address, to resolve links. */
   readonly url: string;
   /** Characters of Markdown after which reading stops. */

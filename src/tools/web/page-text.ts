@@ -2,7 +2,7 @@ import type { WebPage } from "../../engine/ports.ts";
 import { decodeText, encodingOfLabel } from "./web-encoding.ts";
 
 /** A page's type and content. */
-export type PageText =
+type PageText =
   | { readonly isHtml: boolean; readonly text: string }
   /** Not text. Its type is only a media type. */
   | { readonly type: string };

@@ -203,7 +203,7 @@ function rowsOf(dialect: Dialect): readonly Row[] {
     row("half of a character, escaped", good("a").replace('"a"', '"\\ud83d"'), skills("\ud83d")),
     // Size.
     row("a line of 5 MiB", spoiled(dialect, { id: "long", params: { pad: "x".repeat(5 * mebibyte) } }), skills("long")),
-    row("5 MiB that are no JSON", `{${"x".repeat(5 * mebibyte)}`, noJson),
+    row("5 MiB that are not JSON", `{${"x".repeat(5 * mebibyte)}`, noJson),
     row("15,000 levels in params", nested(15_000), skills("deep")),
     row("100,000 levels in params", nested(100_000), tooMany),
     row("100,000 levels as a message", `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`, tooMany),

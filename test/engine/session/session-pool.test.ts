@@ -191,7 +191,7 @@ test("an id is created once, and concurrent openers wait for it", async () => {
   expect(pool.all()).toHaveLength(1);
 });
 
-test("opening a session while it is being ended opens it anew", async () => {
+test("opening a session while it is being ended waits and reopens it", async () => {
   const reply = later("never");
   const { pool, kit } = createPool([reply.reply, says("again")]);
   const { session } = await pool.create(fresh);

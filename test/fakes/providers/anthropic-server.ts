@@ -137,7 +137,7 @@ function partsOf(turn: Turn, request: MessagesRequest, rules: ModelRules, ids: I
   for (const { name, input, id = ids("toolu_01", 22), pieces = 3 } of calls) {
     const call = { type: "tool_use", id, name, input: {}, caller: { type: "direct" } };
     const json = typeof input === "string" ? input : JSON.stringify(input);
-    // A call without arguments is one empty delta: joined, it is no JSON, and clients must read it as "{}".
+    // A call without arguments is one empty delta: joined, it is not JSON, and clients must read it as "{}".
     const split = json === "{}" ? [] : splitUnevenly(json, pieces);
     parts.push({
       start: call,

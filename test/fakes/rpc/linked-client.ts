@@ -28,7 +28,7 @@ export interface LinkedClient {
   asked(from?: number): Promise<Received & { readonly id: string }>;
   answer(id: string, result: unknown): void;
   answerError(id: string, error: unknown): void;
-  /** Stops reading until told to continue. */
+  /** Stops reading until `readOn`. */
   stopReading(): void;
   readOn(): void;
   /** Sends no more, but reads what still comes. */

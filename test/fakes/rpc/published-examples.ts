@@ -336,12 +336,10 @@ export const fromServer = {
     ],
     summary: { total: 2, connected: 0, connecting: 2, failed: 0, disabled: 0 },
   }),
+  signIn: notification({
+    type: "mcp_auth_required",
+    serverName: "linear",
+    authUrl: "https://mcp.linear.app/authorize?redirect_uri=http%3A%2F%2Flocalhost%3A54622%2Fcallback",
+    message: "Authentication required for linear",
+  }),
 } as const;
-
-/** Never sent by this program: MCP servers are not connected yet, so none can request a sign-in. */
-export const neverSent = notification({
-  type: "mcp_auth_required",
-  serverName: "linear",
-  authUrl: "https://mcp.linear.app/authorize?redirect_uri=http%3A%2F%2Flocalhost%3A54622%2Fcallback",
-  message: "Authentication required for linear",
-});

@@ -104,7 +104,7 @@ export function orderFaults(
         usageTold = true;
         break;
       case "agent_turn_completed":
-        if (!usageTold) faults.push("a turn ended before its tokens were told");
+        if (!usageTold) faults.push("a turn ended before its tokens were reported");
         onlyOnce(`agent_turn_completed ${notice.turnId}`);
         break;
     }

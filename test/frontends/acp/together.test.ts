@@ -2,8 +2,8 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createBench } from "../../e2e/tinman.ts";
-import { choosing, type Editor, openEditor, type Source, sources, textOf } from "./acp-client.ts";
-import { calls, on, otherwise, useEditor } from "./acp-suite.ts";
+import { choosing, type Editor, openEditor, type Source, sources, textOf } from "./fakes/acp-client.ts";
+import { calls, on, otherwise, useEditor } from "./fakes/acp-suite.ts";
 
 describe.each(sources)("%s: several sessions in one process", (source) => {
   const at = useEditor(source, async (bench) => {
@@ -136,6 +136,6 @@ test("a whole conversation is the same with both, message for message", async ()
   expect(told.filter((text) => !text.startsWith("/compact"))).toEqual([
     "Nothing to compact — the conversation is empty.",
     "The model now reads a summary in place of 6 messages. They stay in the history.",
-    "Nothing to compact — there is hardly anything after the last summary.",
+    "Nothing to compact — almost nothing follows the last summary.",
   ]);
 });

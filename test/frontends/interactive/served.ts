@@ -67,7 +67,7 @@ export interface Spoken {
   start(sessionParams?: object, userId?: string): Promise<string>;
   /** Sends a message and takes everything up to the end of its answer. */
   ask(sessionId: string, message: string): Promise<Frame[]>;
-  /** Stops reading until told to continue. */
+  /** Stops reading until `goOn`. */
   pause(): void;
   goOn(): void;
   close(): Promise<void>;

@@ -70,7 +70,7 @@ if (await canContain()) {
     const world = await newWorld("bare");
     const { workspace } = world;
     const words = (name: string) =>
-      `\n[${join(workspace, name)} is new: git takes its settings from there. Check it before you use git here.]\n`;
+      `\n[${join(workspace, name)} is new: git reads settings through it. Check it before you use git here.]\n`;
     const make = "mkdir objects refs && echo 'ref: refs/heads/main' > HEAD && echo '[core]' > config";
     expect((await world.run(make)).head).toBe(words("HEAD"));
     expect((await world.run("mkdir .git; echo ../evil > .git/commondir")).head).toBe("");

@@ -12,7 +12,7 @@ import {
   serverRequest,
 } from "../../../src/protocol/droid/server-envelope.ts";
 import { askUserAnswer, permissionAnswer } from "../../../src/protocol/droid/server-requests.ts";
-import { type Example, fromClient, neverSent } from "../../fakes/rpc/published-examples.ts";
+import { type Example, fromClient } from "../../fakes/rpc/published-examples.ts";
 import type { ServerExample } from "./server-examples.ts";
 import * as sentByServers from "./server-examples.ts";
 
@@ -112,12 +112,6 @@ describe("accepts server messages", () => {
     const whole = sent(example, { ...versions, ...traced });
     expect(notificationEnvelope.parse(whole)).toEqual(whole);
     expect(anyOfServers.parse(whole)).toEqual(whole);
-  });
-
-  test("except a sign-in, which we never send", () => {
-    const whole = sent({ example: neverSent }, { ...versions, ...traced });
-    expect(notificationEnvelope.safeParse(whole).success).toBe(false);
-    expect(anyOfServers.safeParse(whole).success).toBe(false);
   });
 });
 

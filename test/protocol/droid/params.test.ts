@@ -21,11 +21,7 @@ const refused: readonly (readonly [method: Method, params: unknown, problem: str
   ["droid.initialize_session", { machineId: "m", autonomyLevel: "bogus" }, `autonomyLevel must be one of ${levels}`],
   ["droid.initialize_session", { machineId: "m", interactionMode: "x" }, 'interactionMode must be "auto" or "spec"'],
   ["droid.initialize_session", { machineId: "m", reasoningEffort: "x" }, `reasoningEffort must be one of ${efforts}`],
-  [
-    "droid.initialize_session",
-    { machineId: "m", mcpServers: [{ name: "a", env: [] }] },
-    "mcpServers[0].env must be an object",
-  ],
+  ["droid.initialize_session", { machineId: "m", mcpServers: { name: "a" } }, "mcpServers must be an array"],
   [
     "droid.initialize_session",
     { machineId: "m", tags: [{ name: "a", metadata: { b: 1 } }] },
@@ -86,9 +82,14 @@ const accepted: readonly (readonly [method: Method, params: object])[] = [
     "droid.initialize_session",
     {
       machineId: "m",
-      mcpServers: [{ name: "a", type: "http", url: "https://a", headers: [{ name: "b", value: "c" }] }],
+      mcpServers: [
+        { name: "a", type: "http", url: "https://a", headers: [{ name: "b", value: "c" }] },
+        { name: "b", env: 5 },
+        "not a server",
+      ],
     },
   ],
+  ["droid.add_mcp_server", { name: "a", type: "stdio", command: "a", args: ["b"], env: { C: "d" } }],
   ["droid.add_user_message", { text: "", images: [{ data: "aGk=", mediaType: "image/png" }] }],
   [
     "droid.add_user_message",

@@ -75,5 +75,7 @@ export const notifications: Examples = {
   "tool_result of a failure": { example: fromServer.failedToolResult, added: noticed({ isError: true }) },
   session_token_usage_changed: { example: fromServer.tokenUsage },
   mcp_status_changed: { example: fromServer.mcpStatus },
+  // Later clients need the state.
+  mcp_auth_required: { example: fromServer.signIn, added: noticed({ state: "s" }) },
   permission_resolved: { example: fromServer.permissionResolved },
 };

@@ -14,17 +14,17 @@ const cancel = "cancel";
 
 const lasting = /^proceed_(always|auto_run)(_|$)/;
 
-/** They need text that no option can carry, or switch to a session that the client does not know. */
+/** Options that need a text from the user, or switch to a session that the client doesn't know. */
 const unusable = /^proceed_(edit|new_session)(_|$)/;
 
-/** Clients may choose by kind alone, so unknown options, which could be a yes, have none. */
+/** Undefined for unknown options: some clients choose by kind alone, and an unknown option could be a yes. */
 function kindOf(value: string): PermissionOption["kind"] | undefined {
   if (value === "proceed_once") return "allow_once";
   if (value === cancel) return "reject_once";
   return lasting.test(value) && !unusable.test(value) ? "allow_always" : undefined;
 }
 
-/** The known options, each once, and always a no. */
+/** The known options without duplicates. "No" is always among them. */
 export function optionsOf(options: readonly BackendOption[]): readonly PermissionOption[] {
   const offered = new Map<string, PermissionOption>();
   for (const { value, label } of [...options, { value: cancel, label: "No" }]) {

@@ -46,7 +46,7 @@ interface Parts {
   claim(id: string): void;
   /** Gives up opening; no effect once it is open. */
   readonly signal: AbortSignal;
-  /** Words for people, never for the wire. */
+  /** Messages for people, never sent on the wire. */
   warn(words: string): void;
 }
 
@@ -279,7 +279,7 @@ export class EditorSession {
     return this.parts.link.close();
   }
 
-  /** Unless a prompt will fail with it. */
+  /** Reports a backend's end, unless a running prompt will fail with it. */
   private tellDeath(): void {
     if (this.death === undefined || this.isBusy) return;
     const { reason, stderr } = this.death;

@@ -46,7 +46,7 @@ interface NewsParts {
   /** Undefined while no backend runs. */
   session(): Session | undefined;
   isTurnRunning(): boolean;
-  /** Words for people, for clients that cannot show them. */
+  /** Shows a notice to people if the client cannot. */
   warn(words: string): void;
 }
 

@@ -5,11 +5,13 @@ import type { ClientMethod, ParamsOf } from "../../../protocol/droid/params.ts";
 import { clientParams } from "../../../protocol/droid/params.ts";
 import type { ResultOf } from "../../../protocol/droid/results.ts";
 import { textStart } from "../../../text/text-cut.ts";
+import { fieldsOf } from "../../../text/values.ts";
 import type { LiveSession } from "../attached-session.ts";
 import type { Context } from "../context.ts";
 import { BadRequest, NoSession, valid } from "../rpc-failure.ts";
 import { engineSettings } from "./droid-settings.ts";
 import { contextBreakdown, contextStats, listModels, listTools } from "./listings.ts";
+import { mcpHandlers } from "./mcp.ts";
 import { modelsIn, needsOf } from "./needs.ts";
 import { initializeSession, loadSession } from "./open-session.ts";
 import { promptBlocks } from "./prompt-blocks.ts";
@@ -109,6 +111,7 @@ const handlers: { readonly [M in ClientMethod]: Handler<M> } = {
   "droid.list_models": listModels,
   "droid.list_skills": async () => ({ skills: [] }),
   "droid.list_commands": async () => ({ commands: [] }),
+  ...mcpHandlers,
 };
 
 /** Rejects with the error for the client. */
@@ -131,5 +134,5 @@ function liveOf(context: Context): LiveSession {
 }
 
 function traceparentOf({ _meta }: ClientRequest): unknown {
-  return typeof _meta === "object" && _meta !== null && "traceparent" in _meta ? _meta.traceparent : undefined;
+  return fieldsOf(_meta).traceparent;
 }

@@ -28,22 +28,32 @@ export const needs: { readonly [M in ClientMethod]: Capability } = {
   "droid.list_models": "read",
   "droid.list_skills": "read",
   "droid.list_commands": "read",
+  "droid.list_mcp_servers": "read",
+  "droid.list_mcp_tools": "read",
+  "droid.list_mcp_registry": "read",
+  // They concern everyone on this machine.
+  "droid.add_mcp_server": "host",
+  "droid.remove_mcp_server": "host",
+  "droid.toggle_mcp_server": "host",
+  "droid.toggle_mcp_tool": "host",
+  "droid.authenticate_mcp_server": "host",
+  "droid.submit_mcp_auth_code": "host",
+  "droid.submit_mcp_auth_error": "host",
+  "droid.cancel_mcp_auth": "host",
+  "droid.clear_mcp_auth": "host",
 };
 
 export function needsOf(method: ClientMethod, params: unknown): readonly Need[] {
   const own = { capability: needs[method], what: method };
   if (method !== "droid.initialize_session" && method !== "droid.load_session") return [own];
   const { skipPermissionsUnsafe, mcpServers, ...others } = recordOf(params) ?? {};
-  const servers = Array.isArray(mcpServers) ? mcpServers.map(recordOf) : [];
-  // A server entry without an address is a program to start here.
-  const isStarted = servers.some(
-    (server) => server?.url === undefined || "command" in server || server.type === "stdio",
-  );
+  // A program to start here, or an address to reach from here.
+  const namesServers = Array.isArray(mcpServers) && mcpServers.length > 0;
   return [
     own,
     ...(Object.keys(filtersIn(others)).length > 0 ? [{ capability: "configure", what: "A tool filter" } as const] : []),
     ...(skipPermissionsUnsafe === true ? [{ capability: "host", what: "skipPermissionsUnsafe" } as const] : []),
-    ...(isStarted ? [{ capability: "host", what: "An MCP server that is started by a command" } as const] : []),
+    ...(namesServers ? [{ capability: "host", what: "mcpServers" } as const] : []),
   ];
 }
 

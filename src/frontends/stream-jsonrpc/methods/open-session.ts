@@ -3,19 +3,21 @@ import { AgentError, failureOf } from "../../../engine/errors.ts";
 import type { SessionState } from "../../../engine/log/history.ts";
 import { changeSettings } from "../../../engine/log/history.ts";
 import { textOf } from "../../../engine/message.ts";
-import type { SessionSettings } from "../../../engine/settings.ts";
+import type { RunOptions, SessionSettings } from "../../../engine/settings.ts";
 import type { ClientRequest } from "../../../protocol/droid/envelope.ts";
-import type { McpStatusChanged, Notification } from "../../../protocol/droid/notifications.ts";
-import type { InitializeParams, LoadParams, McpServerParams } from "../../../protocol/droid/params.ts";
+import type { Notification } from "../../../protocol/droid/notifications.ts";
+import type { InitializeParams, LoadParams } from "../../../protocol/droid/params.ts";
 import type { GitRepo, InitializeResult, LoadResult } from "../../../protocol/droid/results.ts";
+import { isRecord } from "../../../text/values.ts";
 import { LiveSession } from "../attached-session.ts";
 import type { Context } from "../context.ts";
-import { type Dialect, dialectOf, knowsViolations } from "../dialect.ts";
+import { type Dialect, dialectOf, vocabularyOf } from "../dialect.ts";
 import { wireHistory, wireUsage } from "../notifications/wire-messages.ts";
 import { permissionParams, questionParams } from "../requests/permission-request.ts";
 import { BadRequest, valid } from "../rpc-failure.ts";
 import type { Held } from "../sessions.ts";
 import { engineSettings } from "./droid-settings.ts";
+import { givenServers } from "./given-servers.ts";
 import { availableModels } from "./listings.ts";
 import { filtersIn, filterTools } from "./tool-filters.ts";
 
@@ -32,7 +34,10 @@ export async function initializeSession(
   const settings = firstSettings(params, context, dialect);
   const cwd = folderFor(params, context);
   const mcpServers = echoed(params);
-  const run = { ...options.run, ...(params.skipPermissionsUnsafe === true ? { unsafe: true } : {}) };
+  const run = {
+    ...runFor(params, options.run),
+    ...(params.skipPermissionsUnsafe === true ? { unsafe: true } : {}),
+  };
   const wanted = params.sessionId === "" ? undefined : params.sessionId;
   const { held, models, gitRepo } = await withFacts(create(context, { cwd, settings, run }, wanted), context, cwd);
   const live = await switchTo(context, held, dialect, params);
@@ -54,15 +59,17 @@ export async function loadSession(params: LoadParams, context: Context, request:
   const { sessionId } = params;
   const dialect = dialectToLoad(sessionId, context, request);
   const mcpServers = echoed(params);
+  const run = runFor(params, options.run);
   let { live } = context;
   const isOther = live?.session.id !== sessionId || live.session.isClosed;
   let facts: Facts;
   if (live === undefined || isOther) {
-    const held = await sessions.open(sessionId, options.run);
+    const held = await sessions.open(sessionId, run);
     facts = await withFacts(Promise.resolve(held), context, held.session.cwd);
     live = await switchTo(context, held, dialect, params);
     announce(live, context);
     live.tellNotices();
+    if (held.wasOpen) warnOfServers(live, run);
     // The request can also set filters, which concern all clients.
     live.tellSettings();
   } else {
@@ -72,6 +79,7 @@ export async function loadSession(params: LoadParams, context: Context, request:
     filterTools(live.session, params, context.options.run);
     facts = await factsOf(context, live.session.cwd);
     live.tellSettings();
+    warnOfServers(live, run);
   }
   const { models, gitRepo } = facts;
   const { told } = live;
@@ -134,7 +142,7 @@ function dialectToLoad(sessionId: string, context: Context, request: ClientReque
 /** The client's settings, then the command line's, then the defaults. */
 function firstSettings(params: InitializeParams, { options }: Context, dialect: Dialect): SessionSettings {
   const { autonomy, spec, cwd: _, ...defaults } = options.defaults;
-  // Later words leave the mode alone, but a client that names a level does not want to plan.
+  // Later words for levels don't set a mode, but a client that names a level doesn't expect spec mode.
   const namesLevel = (params.autonomyLevel ?? params.autonomyMode) !== undefined;
   const isPlanning = spec ?? (autonomy === undefined && dialect === "early" && !namesLevel);
   const usual: SessionSettings = { ...defaults, autonomy: autonomy ?? "off", mode: isPlanning ? "spec" : "auto" };
@@ -186,10 +194,9 @@ async function switchTo(
     context.live = new LiveSession({
       held,
       dialect,
-      knowsViolations: knowsViolations(dialect, context.protocolVersion),
+      vocabulary: vocabularyOf(dialect, context.protocolVersion),
       transport,
       lines,
-      mcpServers: params.mcpServers ?? [],
       approve: params.autoRejectPermissionRequests !== true,
       onEvent: (event) => void options.log.event(event),
       onFault: context.fail,
@@ -205,26 +212,35 @@ function announce(live: LiveSession, { transport, lines }: Context): void {
   const { session } = live;
   const news: Notification[] = [{ type: "settings_updated", settings: live.shown(session.settings) }];
   if (session.title !== "") news.push({ type: "session_title_updated", title: session.title });
-  news.push(mcpStatus(live.mcpServers));
   for (const notification of news) transport.send(lines.notification(notification));
+  live.tellServers();
 }
 
-/** Reports all servers as failed, because none is connected yet. */
-function mcpStatus(servers: readonly McpServerParams[]): McpStatusChanged {
-  const failed = servers.map(
-    ({ name, type, url }) =>
-      ({
-        name,
-        source: "dynamic",
-        isManaged: false,
-        status: "failed",
-        serverType: type ?? (url === undefined ? "stdio" : "http"),
-        ...(url === undefined ? {} : { hasAuthTokens: false }),
-        error: "MCP servers are not supported yet.",
-      }) as const,
+/** What the client wants for this process. Its servers join those of the command line. */
+function runFor({ mcpServers = [], mcpOAuthCallbackUri }: InitializeParams | LoadParams, run: RunOptions): RunOptions {
+  if (mcpOAuthCallbackUri !== undefined && !URL.canParse(mcpOAuthCallbackUri)) {
+    throw new BadRequest("params", "mcpOAuthCallbackUri must be an address");
+  }
+  const { servers, unusableServers } = givenServers(mcpServers);
+  const named = new Set([...servers, ...unusableServers].map(({ name }) => name));
+  const others = run.servers?.filter(({ name }) => !named.has(name)) ?? [];
+  return {
+    ...run,
+    ...(servers.length + others.length === 0 ? {} : { servers: [...others, ...servers] }),
+    ...(unusableServers.length === 0 ? {} : { unusableServers }),
+    ...(mcpOAuthCallbackUri === undefined ? {} : { signInCallback: mcpOAuthCallbackUri }),
+  };
+}
+
+/** A session that is open already keeps its servers. */
+function warnOfServers(live: LiveSession, { servers = [], unusableServers = [] }: RunOptions): void {
+  const known = new Set(live.session.serverStates().map(({ name }) => name));
+  const missed = [...servers, ...unusableServers].map(({ name }) => name).filter((name) => !known.has(name));
+  if (missed.length === 0) return;
+  live.warn(
+    `The session is open already, so it did not get these MCP servers: ${missed.join(", ")}. ` +
+      "They join it when it is opened again.",
   );
-  const summary = { total: failed.length, connected: 0, connecting: 0, failed: failed.length, disabled: 0 };
-  return { type: "mcp_status_changed", servers: failed, summary };
 }
 
 /** Checked before anything is done, because endless nesting could not be sent back. */
@@ -234,7 +250,7 @@ function echoed({ mcpServers }: Pick<InitializeParams, "mcpServers">): Record<st
   } catch {
     throw new BadRequest("params", "mcpServers is nested too deeply");
   }
-  return mcpServers?.map(({ type: _, ...server }) => server);
+  return mcpServers?.filter(isRecord).map(({ type: _, ...server }) => server);
 }
 
 /** Accepted prompts without a turn so far, including those of a process that died. */

@@ -4,15 +4,17 @@ import type { Interaction } from "../../../engine/interaction.ts";
 import { changeSettings, type SessionState } from "../../../engine/log/history.ts";
 import type { PromptBlock, Usage } from "../../../engine/message.ts";
 import { noUsage, textOf } from "../../../engine/message.ts";
+import type { ServerState } from "../../../engine/servers/server-state.ts";
 import type { SessionSettings } from "../../../engine/settings.ts";
 import type { WireSettings } from "../../../protocol/droid/settings.ts";
 import type { TurnEndReason } from "../../../protocol/droid/words.ts";
-import type { Dialect } from "../dialect.ts";
+import { type Dialect, type Vocabulary, vocabularyOf } from "../dialect.ts";
 import { clearedSettings, wireSettings } from "../methods/droid-settings.ts";
 import type { ToolFilters } from "../methods/tool-filters.ts";
 import type { Outgoing } from "../outbox.ts";
 import { createOutbox } from "../outbox.ts";
 import { createOpenRequests } from "../requests/open-requests.ts";
+import { createServerNews } from "./server-news.ts";
 import { createStreamedReply } from "./streamed-reply.ts";
 import { retryReason, turnEndReason, turnError } from "./turn-end.ts";
 import { isError, resultContent, wireMessage, wireUsage } from "./wire-messages.ts";
@@ -26,7 +28,7 @@ interface WaitingPrompt {
 /** A session as a client knows it, or is about to, when it begins to listen. */
 export interface TranslatorStart {
   readonly dialect: Dialect;
-  readonly knowsViolations?: boolean;
+  readonly vocabulary?: Vocabulary;
   /** Whether commands run in a sandbox with these settings; absent or `undefined` without one. */
   contains?(settings: SessionSettings): boolean | undefined;
   readonly sessionId: string;
@@ -40,7 +42,11 @@ export interface TranslatorStart {
   readonly turnId?: string;
   readonly partial?: SessionState["partial"];
   readonly isCalling?: boolean;
+  readonly isCompacting?: boolean;
   readonly openRequests?: ReadonlyMap<string, Interaction>;
+  /** Its servers, which are told about from `openServers` on; absent: from the start. */
+  readonly servers?: readonly ServerState[];
+  readonly canSignIn?: boolean;
   /** A prompt's origin. Not used after the prompt was taken or discarded. */
   origin(messageId: string): { readonly requestId?: string; readonly clientMessageId?: string } | undefined;
 }
@@ -49,7 +55,7 @@ export type Translator = ReturnType<typeof createTranslator>;
 
 /** Translates engine events into messages. Holds what later events refer to. */
 export function createTranslator(start: TranslatorStart) {
-  const { dialect, sessionId, origin, knowsViolations = false } = start;
+  const { dialect, sessionId, origin, vocabulary = vocabularyOf("early", undefined) } = start;
   const outbox = createOutbox();
   const { tell, enter } = outbox;
   const prompts = new Map<string, WaitingPrompt>(start.waiting.map((prompt) => [prompt.messageId, prompt]));
@@ -80,7 +86,9 @@ export function createTranslator(start: TranslatorStart) {
     tellSettings();
   };
 
-  const requests = createOpenRequests({ dialect, knowsViolations, outbox, already: start.openRequests, change });
+  const requests = createOpenRequests({ dialect, vocabulary, outbox, already: start.openRequests, change });
+
+  const serverNews = createServerNews(outbox, { servers: start.servers, canSignIn: start.canSignIn ?? true });
 
   const tellUsage = (call?: Usage): void => {
     isUsageTold = true;
@@ -192,6 +200,9 @@ export function createTranslator(start: TranslatorStart) {
       const { message, through: visibleBoundaryMessageId, removed: removedCount } = summary;
       tell({ type: "session_compacted", summaryId: message.id, removedCount, visibleBoundaryMessageId });
     },
+    "servers.changed": serverNews.changed,
+    "sign-in.required": serverNews.signInRequired,
+    "sign-in.ended": serverNews.signInEnded,
     "compaction.ended": () => enter(isInTurn ? "streaming_assistant_message" : "idle"),
     notice: ({ level, text: message, at }) =>
       tell({ type: "notice", level, message, timestamp: new Date(at).toISOString() }),
@@ -216,14 +227,20 @@ export function createTranslator(start: TranslatorStart) {
   return {
     /** The state of the turn under way and its reply's text so far; later deltas continue from there. */
     underWay(): readonly Outgoing[] {
-      if (start.turn === undefined) return [];
+      if (start.turn === undefined && start.isCompacting !== true) return [];
       if (requests.size > 0) enter("waiting_for_tool_confirmation");
+      else if (start.isCompacting === true) enter("compacting_conversation");
       else enter(start.isCalling === true ? "executing_tool" : "streaming_assistant_message");
       return [...outbox.take(), ...reply.join(start.partial)];
     },
     translate(event: EngineEvent): readonly Outgoing[] {
       if (event.type === "message.delta") return reply.delta(event);
       handleEvent(handlers, event);
+      return outbox.take();
+    },
+    /** The status of all servers, and what has happened to them. */
+    openServers(): readonly Outgoing[] {
+      serverNews.open();
       return outbox.take();
     },
     /** Begins an interrupt: the turn's end waits until all dropped prompts are reported, or another turn begins. */

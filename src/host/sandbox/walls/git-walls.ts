@@ -12,7 +12,7 @@ import {
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Whether a git folder outside its working tree names that tree, which only git writes there. */
+/** Whether a git folder outside its working tree names that tree. Only git writes that name. */
 async function namesTree({ root, folder }: Repository): Promise<boolean> {
   const pointer = await readSmall(join(folder, "gitdir"));
   if (pointer !== undefined) return leadsTo(pointer.trimEnd(), folder) === join(root, ".git");
@@ -21,7 +21,7 @@ async function namesTree({ root, folder }: Repository): Promise<boolean> {
   return tree !== undefined && leadsTo(tree, folder) === root;
 }
 
-/** The git folders outside the workspace that git there really uses, among the given ones. Others may be planted. */
+/** Those of the given folders that the workspace's git really uses. The others may be planted. */
 export async function ownGitFolders(given: readonly string[], cwd: string): Promise<readonly string[]> {
   if (given.length === 0) return [];
   const { repositories } = await repositoriesAround(cwd);
@@ -48,14 +48,14 @@ export function withoutHooks({ GIT_CONFIG_COUNT: count }: Environment): Environm
   };
 }
 
-/** Removes files that a command must not leave behind. Returns those that it made. */
+/** Removes the files that a command was not allowed to create. Returns those that it created. */
 export function removeNew(absent: readonly string[]): readonly string[] {
   const made = absent.filter(isThere);
   for (const path of made) rmSync(path, { recursive: true, force: true });
   return made;
 }
 
-/** Files in these folders by which git takes its settings from elsewhere. They are ordinary, so they can be created. */
+/** Files through which git reads settings from elsewhere. Ordinary names, so commands can create them. */
 export function redirectionsIn(folders: readonly string[]): readonly string[] {
   return folders.flatMap((folder) => [
     ...(!isThere(join(folder, ".git")) && looksLikeGit(folder) ? [join(folder, "HEAD")] : []),

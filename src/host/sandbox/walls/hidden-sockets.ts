@@ -18,7 +18,7 @@ function isSocket(path: string): boolean {
 const unescaped = (path: string) =>
   path.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(parseInt(octal, 8)));
 
-/** The processes that hold these sockets, by the sockets' inodes. Without our rights, a process is left out. */
+/** The processes that hold these sockets, by inode. Leaves out processes that we cannot inspect. */
 async function holdersOf(inodes: ReadonlySet<string>): Promise<ReadonlyMap<string, readonly string[]>> {
   const holders = new Map<string, string[]>();
   const look = async (pid: string) => {
@@ -40,7 +40,7 @@ interface Bound {
   readonly path: string;
 }
 
-/** The paths of sockets that were bound by a relative name: it counts from the working directory of the process. */
+/** The paths of sockets that were bound by a relative name, which starts at the process's working directory. */
 async function relativeSockets(bound: readonly Bound[]): Promise<readonly string[]> {
   if (bound.length === 0) return [];
   const holders = await holdersOf(new Set(bound.map(({ inode }) => inode)));
@@ -53,16 +53,16 @@ async function relativeSockets(bound: readonly Bound[]): Promise<readonly string
   return (await Promise.all(paths)).flat();
 }
 
-/** The kernel's words for a socket that accepts connections, and for one without connections. */
+/** In `/proc/net/unix`: the flag of a listening socket, and the type of a datagram socket. */
 const [listens, datagrams] = ["00010000", "0002"];
 
-/** Git asks its own file-system monitor by a socket in here, which runs nothing for others. */
+/** Git's file-system monitor listens here. It runs nothing for its clients. */
 const gits = "/.git/";
 
 /**
- * Sockets in the file system, which a read-only mount does not close: those that someone on this machine listens on,
- * and those mounted by a container engine. Servers of the session have a network of their own, where the kernel does not list them here. With
- * the machine's network, a command keeps those in its own folders.
+ * Sockets that commands must not reach, because a read-only mount does not close them: those with a listening process,
+ * and those that a container engine mounted. `/proc/net/unix` doesn't list the session's own servers, which listen in
+ * another network namespace. With the machine's network, a command keeps the sockets in its writable folders.
  */
 export async function listeningSockets({
   writable,

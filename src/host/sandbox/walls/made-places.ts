@@ -8,7 +8,7 @@ async function isReal(folder: string): Promise<boolean> {
   return (await realpath(folder).catch(() => undefined)) === folder;
 }
 
-/** The folders that did not exist, and do now. */
+/** Creates these folders, and returns those that were missing. */
 export async function makeFolders(paths: readonly string[]): Promise<readonly string[]> {
   const made: string[] = [];
   for (const path of paths) {
@@ -26,7 +26,7 @@ export async function makePlaces({ caches, outputs }: Containment): Promise<void
   for (const path of caches) await mkdir(path, { recursive: true }).catch(() => undefined);
   for (const path of outputs) {
     if (!(await isReal(dirname(path)))) continue;
-    // A pipe without a reader must not hold us up.
+    // Opening a pipe without a reader must not block.
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     const file = await open(path, flags, 0o666).catch(() => undefined);
     await file?.close();

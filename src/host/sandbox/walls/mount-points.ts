@@ -10,11 +10,11 @@ export interface HeldPlaces {
   readonly folders: readonly string[];
   /** Places that could not be created, so that the command cannot create them either. */
   readonly impossible: ReadonlySet<string>;
-  /** Kept places that have appeared or changed although no contained command can do that. */
+  /** Protected places that appeared or changed meanwhile. No contained command can do that. */
   release(): Promise<readonly string[]>;
 }
 
-/** How we use a folder. `guest`: it was there, and stays. */
+/** `owner`: we created the folder. `guest`: it existed before, and stays. */
 type Use = "owner" | "guest";
 
 /** Folders that we use for mounts, and how many commands use each. */
@@ -23,7 +23,7 @@ const uses = new Map<string, { readonly as: Use; count: number }>();
 const markPrefix = ".tinman-holds-";
 let ownMark: string | undefined;
 
-/** Process ids count within a PID namespace. */
+/** Identifies our PID namespace, because process ids are only unique within one. */
 function processes(): string {
   try {
     return /\d+/.exec(readlinkSync("/proc/self/ns/pid"))?.[0] ?? "0";
@@ -65,7 +65,7 @@ function marksIn(place: string): readonly string[] | undefined {
   }
 }
 
-/** Whether a folder is empty, also one that is another process's mount point. Then it may vanish before our mount. */
+/** Whether a folder is empty, apart from marks. Another process may remove it before our mount. */
 export function mayVanish(place: string): boolean {
   return marksIn(place) !== undefined;
 }
@@ -81,7 +81,7 @@ function made(path: string): boolean {
   }
 }
 
-/** Between our look and our mark, another process may remove a place that it used. */
+/** Another process may remove its mount point between our check and our mark, so we retry. */
 const markTries = 20;
 
 /** `undefined` if neither we nor the command can create or use it. */

@@ -43,7 +43,7 @@ function ownHomes(environment: Environment): readonly string[] {
   return [environment.HOME ?? homedir(), login].flatMap((path) => (path === "" ? [] : (realPath(path) ?? [])));
 }
 
-/** Where tools are installed: a shared toolchain may be in somebody's home, and then a variable names it. */
+/** Folders that variables name. A shared toolchain may be in another user's home. */
 function namedFolders(environment: Environment): readonly string[] {
   const words = Object.entries(environment).flatMap(([name, value]) =>
     name === "OLDPWD" ? [] : value.split(delimiter).filter((word) => word.startsWith("/")),
@@ -52,8 +52,8 @@ function namedFolders(environment: Environment): readonly string[] {
 }
 
 /**
- * Hides the homes of other users. One that holds the workspace, or a tool that the environment names, stays open, except
- * for the places that are hidden in our own.
+ * Hides the homes of other users. A home with the workspace, or with a folder that a variable names, stays open, except
+ * for the places that are hidden in our own home.
  */
 export function othersHomes(
   walls: Containment,
@@ -84,7 +84,7 @@ export function othersHomes(
     const homes = foldersIn(folder);
     const opened = homes.filter((home) => isOwn(home) || isUsed(home));
     for (const home of opened) open(home);
-    // One mount hides all, however many there are.
+    // A single mount hides them all.
     if (opened.length === homes.length) continue;
     hidden.push(folder);
     shown.push(...opened);

@@ -18,7 +18,7 @@ function depthOrder(left: string, right: string): number {
   return a.length - b.length;
 }
 
-/** Inspects places on this machine, and never twice below a missing folder, because most of hundreds are missing. */
+/** Inspects paths on this machine. Skips everything below a missing folder, because most of hundreds are missing. */
 function createLook(): (path: string) => Stats | undefined {
   const seen = new Map<string, Stats | undefined>();
   const look = (path: string): Stats | undefined => {
@@ -50,8 +50,8 @@ interface Found {
 }
 
 /**
- * The rules for the current paths. A protected place that is or is behind a link protects its target as well. A place
- * to open that became a link was swapped since the decision and stays closed.
+ * The rules for the current paths. If a protected place is a link, or below one, its target is protected as well. A path
+ * to open that has become a link since the decision stays closed.
  */
 async function findRules(walls: Containment, look: ReturnType<typeof createLook>): Promise<Found> {
   const rules = new Map<string, Rule>();
@@ -77,7 +77,7 @@ async function findRules(walls: Containment, look: ReturnType<typeof createLook>
   await close(walls.barred, "keep", true);
   await close(walls.hidden, "hide");
   for (const named of walls.shown) {
-    // A link is opened if its target was hidden at the decision, and stays closed if it leads elsewhere by now.
+    // Open a link only if its target was hidden when the decision was made. Otherwise it was swapped since.
     const path = look(named)?.isSymbolicLink() === true ? (realPath(named) ?? named) : named;
     if (path !== named && !walls.hidden.includes(path)) continue;
     if ((rules.get(path) ?? "hide") === "hide" && isReal(path)) rules.set(path, "show");
@@ -92,7 +92,7 @@ function isNeedless(rule: Rule, outer: Rule | undefined): boolean {
   return outer !== "write";
 }
 
-/** The mounts that build these walls on a read-only disk. Rejects a place behind a loop of links. */
+/** The mounts that build these walls on a read-only disk. Rejects if a path has a loop of links. */
 export async function planWalls(walls: Containment): Promise<Walls> {
   const look = createLook();
   const { rules, links } = await findRules(walls, look);

@@ -47,10 +47,10 @@ const badRequests: readonly [what: string, method: string, params: unknown, word
     /systemPrompt must not be blank/,
   ],
   [
-    "servers with a list as env",
+    "servers that are no list",
     "droid.initialize_session",
-    { machineId: "m", cwd: "/ws", mcpServers: [{ name: "a", env: [] }] },
-    /mcpServers\[0\]\.env must be an object/,
+    { machineId: "m", cwd: "/ws", mcpServers: { name: "a" } },
+    /mcpServers must be an array/,
   ],
   [
     "a session id that leads elsewhere",

@@ -7,7 +7,7 @@ import { serve } from "./served.ts";
 const idIn = ({ result }: Received): string => String(result?.sessionId);
 
 describe("initialize_session", () => {
-  test("echoes the given servers without their type, and reports none as connected", async () => {
+  test("echoes the given servers without their type, and reports them as failed where there are none", async () => {
     const { client, init } = serve([]);
     const { result } = await init({
       mcpServers: [
@@ -23,7 +23,7 @@ describe("initialize_session", () => {
       source: "dynamic",
       isManaged: false,
       status: "failed",
-      error: expect.stringContaining("not supported yet"),
+      error: "MCP servers cannot be used here.",
     };
     expect(await client.notice("mcp_status_changed")).toEqual({
       type: "mcp_status_changed",
@@ -36,7 +36,7 @@ describe("initialize_session", () => {
     expect(storyOf(client.received)).toEqual(["settings_updated", "mcp_status_changed", "result r1"]);
   });
 
-  test("asks nothing when told so, and keeps the system prompt", async () => {
+  test("asks nothing if the client says so, and keeps the system prompt", async () => {
     const { client, init, say, kit } = serve([calls(["Execute", { command: "git push" }]), says("pushed")]);
     const { result } = await init({ skipPermissionsUnsafe: true, systemPrompt: "Be a cat.", tags: [{ name: "a" }] });
     expect(result?.settings).toMatchObject({ systemPrompt: "Be a cat.", tags: [{ name: "a" }] });

@@ -1,0 +1,13 @@
+import type { SourcedServer } from "./sources.ts";
+
+const mostNamed = 8;
+
+/** What a session's user reads about servers that wait for their trust; `undefined` if none does. */
+export function untrustedNotice(servers: readonly SourcedServer[]): string | undefined {
+  const names = servers.filter(({ entry, isUntrusted }) => isUntrusted === true && entry.isDisabled !== true);
+  if (names.length === 0) return undefined;
+  const more = names.length - mostNamed;
+  const list = [...names.slice(0, mostNamed).map(({ name }) => name), ...(more > 0 ? [`${more} more`] : [])].join(", ");
+  const [nouns, verb, them] = names.length === 1 ? ["server", "It is", "it"] : ["servers", "They are", "them"];
+  return `.mcp.json names the ${nouns} ${list}. ${verb} not started. Review ${them} with: tinman mcp trust`;
+}
