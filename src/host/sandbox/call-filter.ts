@@ -81,7 +81,7 @@ const [numberAt, architectureAt] = [0, 4];
 const argumentAt = (position: number) => 16 + 8 * position;
 const verdicts = {
   allow: 0x7fff0000,
-  /** As on a kernel without that call. */
+  /** `ENOSYS`, as on a kernel without the call. */
   missing: 0x00050000 | 38,
   forbidden: 0x00050000 | 1,
   unknownFamily: 0x00050000 | 97,
