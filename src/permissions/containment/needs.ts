@@ -7,6 +7,8 @@ interface Need {
   readonly downloads?: true;
   /** It runs scripts of the project or its packages, which get the same rights. */
   readonly runsScripts?: true;
+  /** Files of the project cannot make it run anything, although it works on the project. */
+  readonly runsNothing?: true;
   /** Credentials that the call can read. */
   readonly logins?: string;
   /** Folders that the call can write. */
@@ -23,8 +25,15 @@ interface Need {
  */
 const needs: readonly Need[] = [
   {
+    calls: /^npm (?:view|info|show|search|ping)\b/,
+    network: true,
+    runsNothing: true,
+    logins: ".npmrc",
+    caches: ".npm/_cacache .npm/_logs",
+  },
+  {
     calls:
-      /^npm (?:ci|clean-install|install|i|add|update|up|upgrade|uninstall|remove|rm|un|prune|dedupe|rebuild|install-test|install-ci-test|outdated|view|info|show|search|audit|ping)\b/,
+      /^npm (?:ci|clean-install|install|i|add|update|up|upgrade|uninstall|remove|rm|un|prune|dedupe|rebuild|install-test|install-ci-test|outdated|audit)\b/,
     network: true,
     runsScripts: true,
     logins: ".npmrc",
@@ -73,7 +82,7 @@ const needs: readonly Need[] = [
     logins: ".config/pypoetry .netrc",
     caches: ".cache/pypoetry .cache/pip .cache/pipenv .cache/pdm",
   },
-  { calls: /^(?:conda|mamba) search\b/, network: true, caches: ".cache/conda" },
+  { calls: /^(?:conda|mamba) search\b/, network: true, runsNothing: true, caches: ".cache/conda" },
   {
     calls: /^gem (?:install|update|search|info|outdated)\b/,
     network: true,
@@ -101,8 +110,9 @@ const needs: readonly Need[] = [
     caches: ".cargo/registry .cargo/git",
   },
   {
-    calls: /^go (?:mod (?:tidy|download|verify|graph|why|vendor)|get|list|work sync)\b/,
+    calls: /^go (?:mod (?:tidy|download|verify|graph|why|vendor)|get|work sync)\b/,
     network: true,
+    runsNothing: true,
     logins: ".netrc .gitconfig .config/git/config",
     caches: "go/pkg/mod go/pkg/sumdb .cache/go-build",
   },

@@ -75,7 +75,9 @@ function networkFor(pieces: readonly Piece[], { sandbox }: Situation): Containme
 
 /** Whether a part runs code of the project: a build, a test, an installer with scripts. */
 function isProjectCode({ part }: Piece): boolean {
-  return part.touches.some(({ use }) => use === "project") || needOf(part.words ?? [])?.runsScripts === true;
+  const need = needOf(part.words ?? []);
+  if (need?.runsNothing === true) return false;
+  return part.touches.some(({ use }) => use === "project") || need?.runsScripts === true;
 }
 
 function isGit({ part, judged }: Piece): boolean {
