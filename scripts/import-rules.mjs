@@ -90,6 +90,13 @@ const rows = [
     builtins: "all",
   },
   { room: "mcp/entries", may: ["engine", "config", "store/lease.ts"], builtins: "all" },
+  {
+    room: "mcp",
+    may: ["engine", "mcp/entries"],
+    lazily: ["@modelcontextprotocol/client"],
+    libraries: ["zod"],
+    builtins: "no-machine",
+  },
   { room: "protocol", may: [], libraries: ["zod"], builtins: "none", alone: true },
   { room: "rpc", may: [], builtins: "none" },
   {
@@ -131,7 +138,19 @@ const rows = [
   },
   {
     room: "compose.ts",
-    may: ["engine", "permissions", "tools", "models", "net", "store", "host", "config", "config/home.ts"],
+    may: [
+      "engine",
+      "permissions",
+      "tools",
+      "models",
+      "mcp",
+      "mcp/entries",
+      "net",
+      "store",
+      "host",
+      "config",
+      "config/home.ts",
+    ],
     builtins: "all",
   },
   {

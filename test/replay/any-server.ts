@@ -87,8 +87,7 @@ const mcpToolDetails = z.strictObject({
 const anyPermission = {
   toolUses: z.array(
     permissionToolUse.extend({
-      confirmationType: z.enum([...permissionToolUse.shape.confirmationType.options, "mcp_tool"]),
-      details: z.discriminatedUnion("type", [...permissionDetails.options, mcpToolDetails]),
+      details: z.union([permissionDetails, mcpToolDetails]),
     }),
   ),
 };

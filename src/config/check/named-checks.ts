@@ -1,3 +1,4 @@
+import { serverNameFault } from "../../engine/servers/server-entry.ts";
 import { durationMs, durationRule } from "../../text/user-words.ts";
 import { ruleWords } from "../rules/rule-words.ts";
 import { privateHostFault } from "../serve/private-host.ts";
@@ -9,7 +10,6 @@ import {
   headerNameFault,
   notTrue,
   serverFault,
-  serverNameFault,
   serverTextFault,
   serverUrlFault,
 } from "../servers/server-words.ts";

@@ -2,20 +2,7 @@ import { isRecord } from "../../text/values.ts";
 
 /* The rules of MCP server entries, for config.yaml and for JSON files. Values are not quoted: they may be keys. */
 
-const longestName = 64;
 const variable = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
-
-/** Completes "the name …". */
-export function serverNameFault(name: string): string | undefined {
-  if (name === "") return "must not be empty";
-  if (name.length > longestName) return `must have at most ${longestName} characters`;
-  if (!/^[A-Za-z0-9._-]+$/.test(name)) return "can only have letters, digits, dots, - and _";
-  if (name.startsWith(".")) return "must not start with a dot";
-  // A tool is named <server>___<tool>, and a pattern a___* must not fit the server a_.
-  if (name.includes("___")) return "must not contain ___";
-  if (name.endsWith("_")) return "must not end with _";
-  return name === "__proto__" ? "cannot be used" : undefined;
-}
 
 /** The names of the variables in `${NAME}`, `${env:NAME}` and `${NAME:-default}`, in order and once. */
 export function variablesOf(text: string): readonly string[] {

@@ -51,13 +51,16 @@ export interface UnusableServer {
   readonly problem: string;
 }
 
-const maxName = 64;
+const longestName = 64;
 
-/** Why a server cannot have this name, as a sentence; `undefined` if it can. Names become parts of tools' names. */
-export function serverNameProblem(name: string): string | undefined {
-  if (name === "") return "A server's name must not be empty.";
-  if (name.length > maxName) return `A server's name must not be longer than ${maxName} characters.`;
-  if (!/^[A-Za-z0-9._-]+$/.test(name)) return 'A server\'s name can only have letters, digits, "-", "_" and ".".';
-  if (name.startsWith(".")) return "A server's name must not start with a dot.";
-  return name.includes("___") ? 'A server\'s name must not contain "___".' : undefined;
+/** Why a server cannot have this name: completes "the name …". */
+export function serverNameFault(name: string): string | undefined {
+  if (name === "") return "must not be empty";
+  if (name.length > longestName) return `must have at most ${longestName} characters`;
+  if (!/^[A-Za-z0-9._-]+$/.test(name)) return "can only have letters, digits, dots, - and _";
+  if (name.startsWith(".")) return "must not start with a dot";
+  // A tool is named <server>___<tool>, and a pattern a___* must not fit the server a_.
+  if (name.includes("___")) return "must not contain ___";
+  if (name.endsWith("_")) return "must not end with _";
+  return name === "__proto__" ? "cannot be used" : undefined;
 }

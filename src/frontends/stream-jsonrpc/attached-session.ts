@@ -7,7 +7,7 @@ import type { SessionSettings } from "../../engine/settings.ts";
 import type { ClientResponse } from "../../protocol/droid/envelope.ts";
 import type { WireSettings } from "../../protocol/droid/settings.ts";
 import type { Transport } from "../../rpc/transport.ts";
-import type { Dialect } from "./dialect.ts";
+import type { Dialect, Vocabulary } from "./dialect.ts";
 import type { Lines } from "./lines.ts";
 import { wireSettings } from "./methods/droid-settings.ts";
 import { filtersOf, type SessionFilters, type ToolFilters } from "./methods/tool-filters.ts";
@@ -29,7 +29,7 @@ const ignored: Steps<EventType> = {};
 interface Parts {
   readonly held: Held;
   readonly dialect: Dialect;
-  readonly knowsViolations: boolean;
+  readonly vocabulary: Vocabulary;
   readonly transport: Transport;
   readonly lines: Lines;
   /** Whether this client can be asked for permissions. */
@@ -103,7 +103,7 @@ export class LiveSession {
 
   constructor(parts: Parts) {
     this.parts = parts;
-    const { held, dialect, knowsViolations } = parts;
+    const { held, dialect, vocabulary } = parts;
     const { session, canAnswer, canSignIn, goesOn } = held;
     this.session = session;
     this.shownFilters = filtersOf(session);
@@ -115,7 +115,7 @@ export class LiveSession {
     const { turn, partial, openCalls, openRequests } = this.told;
     this.translator = createTranslator({
       dialect,
-      knowsViolations,
+      vocabulary,
       contains: (settings) => session.sandbox.contains(settings),
       sessionId: session.id,
       settings: session.settings,
@@ -143,8 +143,8 @@ export class LiveSession {
     return this.parts.dialect;
   }
 
-  get knowsViolations(): boolean {
-    return this.parts.knowsViolations;
+  get vocabulary(): Vocabulary {
+    return this.parts.vocabulary;
   }
 
   get canSignIn(): boolean {

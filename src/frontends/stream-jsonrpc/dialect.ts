@@ -17,12 +17,20 @@ export function dialectOf(client: { readonly protocolVersion?: string | undefine
   return hasNewWord ? "later" : "early";
 }
 
+/** What a client understands beyond what all do. */
+export interface Vocabulary {
+  /** It can be asked with `sandbox_violation`. */
+  readonly violations: boolean;
+  /** It can be offered `proceed_always_tools` and `proceed_always_server`. */
+  readonly serverChoices: boolean;
+}
+
 /**
- * Whether a client can be asked with `sandbox_violation`. SDKs of protocol versions 1.16 to 1.62 don't know its kind `tool`
- * and answer `cancel`.
+ * SDKs of protocol versions 1.16 to 1.62 don't know the kind `tool` of violations, and those below 1.62 not the choices for
+ * servers. They answer `cancel` to what they don't know.
  */
-export function knowsViolations(dialect: Dialect, protocolVersion: string | undefined): boolean {
-  if (dialect === "early") return false;
+export function vocabularyOf(dialect: Dialect, protocolVersion: string | undefined): Vocabulary {
+  if (dialect === "early") return { violations: false, serverChoices: false };
   const minor = Number(/^1\.(\d+)\./.exec(protocolVersion ?? "")?.[1] ?? 0);
-  return minor < 16 || minor > 62;
+  return { violations: minor < 16 || minor > 62, serverChoices: minor < 16 || minor > 61 };
 }

@@ -3,8 +3,13 @@ import forms from "../../config/check/config-forms.json" with { type: "json" };
 import { faultOf, faultText } from "../../config/check/form.ts";
 import { namedChecks } from "../../config/check/named-checks.ts";
 import { printable, visible } from "../../config/check/visible.ts";
-import { reachOf, serverNameFault } from "../../config/servers/server-words.ts";
-import type { NamedServer, ServerEntry, ServerOAuth } from "../../engine/servers/server-entry.ts";
+import { reachOf } from "../../config/servers/server-words.ts";
+import {
+  type NamedServer,
+  type ServerEntry,
+  type ServerOAuth,
+  serverNameFault,
+} from "../../engine/servers/server-entry.ts";
 import { type Fields, fieldsOf, isRecord, textOf } from "../../text/values.ts";
 
 /** Entries as their files and clients write them: variables are still `${NAME}`. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { UserConfig } from "../../config/check/checked-config.ts";
 import { repositoryRoot } from "../../config/rules/repository-folders.ts";
 import { AgentError, failureOf } from "../../engine/errors.ts";
-import type { NamedServer } from "../../engine/servers/server-entry.ts";
+import { type NamedServer, serverNameFault } from "../../engine/servers/server-entry.ts";
 import type { ServerSource } from "../../engine/servers/server-state.ts";
 import type { ManagedServers } from "./managed-file.ts";
 
@@ -131,7 +131,6 @@ export function createServerSources({ home, config, env }: ServerSourcesOptions)
     },
 
     async add(server) {
-      const { serverNameFault } = await import("../../config/servers/server-words.ts");
       const fault = serverNameFault(server.name);
       if (fault !== undefined) throw new AgentError("usage", `The server's name ${fault}.`);
       const isConfigured = configured !== undefined && Object.hasOwn(configured, server.name);

@@ -38,6 +38,15 @@ const sandboxDetails = z
   })
   .describe("The model asks to run a command outside the sandbox.");
 
+const mcpToolDetails = z.strictObject({
+  type: z.literal("mcp_tool"),
+  toolName: z.string().describe("The name that the model calls."),
+  serverName: z.string(),
+  actualToolName: z.string().describe("The server's own name for the tool."),
+  impactLevel: z.enum(impactLevels),
+  riskLevelReason: z.string().describe("One sentence: what the call does, and so why it needs permission."),
+});
+
 const createDetails = z.strictObject({
   type: z.literal("create"),
   ...file,
@@ -79,6 +88,7 @@ export const permissionDetails = z.discriminatedUnion("type", [
   applyPatchDetails,
   exitSpecModeDetails,
   sandboxDetails,
+  mcpToolDetails,
 ]);
 
 export const permissionOption = z.strictObject({

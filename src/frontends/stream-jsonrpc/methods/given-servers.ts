@@ -3,7 +3,7 @@ import {
   type NamedServer,
   type ServerEntry,
   type ServerOAuth,
-  serverNameProblem,
+  serverNameFault,
   type UnusableServer,
 } from "../../../engine/servers/server-entry.ts";
 import type { RunOptions } from "../../../engine/settings.ts";
@@ -49,8 +49,8 @@ function readServer(entry: unknown): { readonly server: NamedServer } | { readon
 
 /** Throws `usage`. */
 export function namedServer(given: McpServerParams): NamedServer {
-  const problem = serverNameProblem(given.name);
-  if (problem !== undefined) throw new AgentError("usage", problem);
+  const fault = serverNameFault(given.name);
+  if (fault !== undefined) throw new AgentError("usage", `The server's name ${fault}.`);
   return { name: given.name, entry: entryOf(given) };
 }
 

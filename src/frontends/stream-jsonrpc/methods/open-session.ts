@@ -11,7 +11,7 @@ import type { GitRepo, InitializeResult, LoadResult } from "../../../protocol/dr
 import { isRecord } from "../../../text/values.ts";
 import { LiveSession } from "../attached-session.ts";
 import type { Context } from "../context.ts";
-import { type Dialect, dialectOf, knowsViolations } from "../dialect.ts";
+import { type Dialect, dialectOf, vocabularyOf } from "../dialect.ts";
 import { wireHistory, wireUsage } from "../notifications/wire-messages.ts";
 import { permissionParams, questionParams } from "../requests/permission-request.ts";
 import { BadRequest, valid } from "../rpc-failure.ts";
@@ -194,7 +194,7 @@ async function switchTo(
     context.live = new LiveSession({
       held,
       dialect,
-      knowsViolations: knowsViolations(dialect, context.protocolVersion),
+      vocabulary: vocabularyOf(dialect, context.protocolVersion),
       transport,
       lines,
       approve: params.autoRejectPermissionRequests !== true,

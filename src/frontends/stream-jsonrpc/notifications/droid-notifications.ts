@@ -8,7 +8,7 @@ import type { ServerState } from "../../../engine/servers/server-state.ts";
 import type { SessionSettings } from "../../../engine/settings.ts";
 import type { WireSettings } from "../../../protocol/droid/settings.ts";
 import type { TurnEndReason } from "../../../protocol/droid/words.ts";
-import type { Dialect } from "../dialect.ts";
+import { type Dialect, type Vocabulary, vocabularyOf } from "../dialect.ts";
 import { clearedSettings, wireSettings } from "../methods/droid-settings.ts";
 import type { ToolFilters } from "../methods/tool-filters.ts";
 import type { Outgoing } from "../outbox.ts";
@@ -28,7 +28,7 @@ interface WaitingPrompt {
 /** A session as a client knows it, or is about to, when it begins to listen. */
 export interface TranslatorStart {
   readonly dialect: Dialect;
-  readonly knowsViolations?: boolean;
+  readonly vocabulary?: Vocabulary;
   /** Whether commands run in a sandbox with these settings; absent or `undefined` without one. */
   contains?(settings: SessionSettings): boolean | undefined;
   readonly sessionId: string;
@@ -54,7 +54,7 @@ export type Translator = ReturnType<typeof createTranslator>;
 
 /** Translates engine events into messages. Holds what later events refer to. */
 export function createTranslator(start: TranslatorStart) {
-  const { dialect, sessionId, origin, knowsViolations = false } = start;
+  const { dialect, sessionId, origin, vocabulary = vocabularyOf("early", undefined) } = start;
   const outbox = createOutbox();
   const { tell, enter } = outbox;
   const prompts = new Map<string, WaitingPrompt>(start.waiting.map((prompt) => [prompt.messageId, prompt]));
@@ -85,7 +85,7 @@ export function createTranslator(start: TranslatorStart) {
     tellSettings();
   };
 
-  const requests = createOpenRequests({ dialect, knowsViolations, outbox, already: start.openRequests, change });
+  const requests = createOpenRequests({ dialect, vocabulary, outbox, already: start.openRequests, change });
 
   const serverNews = createServerNews(outbox, { servers: start.servers, canSignIn: start.canSignIn ?? true });
 

@@ -3,7 +3,8 @@ import type { Autonomy } from "../../../engine/settings.ts";
 import type { OfferedOutcome } from "../../../protocol/droid/words.ts";
 import { textStart } from "../../../text/text-cut.ts";
 import { recordOf } from "../../../text/values.ts";
-import { offersAlways } from "./permission-request.ts";
+import type { Vocabulary } from "../dialect.ts";
+import { offersAlways } from "./permission-options.ts";
 
 /** Limit for a client's text, which goes to the model. */
 const maxComment = 10_000;
@@ -32,8 +33,12 @@ export function answerOf(
 }
 
 /** The choice that is announced to clients. */
-export function optionOf(answer: Answer): OfferedOutcome {
-  if (answer.kind === "allow") return answer.always === true ? "proceed_always" : "proceed_once";
+export function optionOf(answer: Answer, { serverChoices }: Pick<Vocabulary, "serverChoices">): OfferedOutcome {
+  if (answer.kind === "allow") {
+    const { always = false } = answer;
+    if (always === false) return "proceed_once";
+    return always === true || !serverChoices ? "proceed_always" : `proceed_always_${always}`;
+  }
   if (answer.kind !== "approve") return "cancel";
   return answer.autonomy === "off" ? "proceed_once" : `proceed_auto_run_${answer.autonomy}`;
 }
@@ -41,6 +46,11 @@ export function optionOf(answer: Answer): OfferedOutcome {
 const allowingOptions = ["once", "always", "auto_run", "auto_run_low", "auto_run_medium", "auto_run_high"];
 
 function callAnswer({ calls }: Interaction & { kind: "permission" }, option: string): Answer | undefined {
+  if (calls.some(({ decision }) => decision.server !== undefined)) {
+    if (option === "proceed_always_server") return { kind: "allow", always: "server" };
+    // Older clients have one word for both.
+    if (option === "proceed_always_tools" || option === "proceed_always") return { kind: "allow", always: "tools" };
+  }
   if (!allowingOptions.some((word) => option === `proceed_${word}`)) return undefined;
   return option === "proceed_always" && offersAlways(calls) ? { kind: "allow", always: true } : { kind: "allow" };
 }

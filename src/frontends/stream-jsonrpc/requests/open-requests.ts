@@ -1,6 +1,6 @@
 import type { EngineEvent, SettingsChanges } from "../../../engine/event.ts";
 import type { Answer, Interaction, PersonalInteraction } from "../../../engine/interaction.ts";
-import type { Dialect } from "../dialect.ts";
+import type { Dialect, Vocabulary } from "../dialect.ts";
 import type { Outbox } from "../outbox.ts";
 import { optionOf } from "./answers.ts";
 import { permissionParams, questionParams } from "./permission-request.ts";
@@ -8,7 +8,7 @@ import { permissionParams, questionParams } from "./permission-request.ts";
 /** The open requests to a client. */
 export function createOpenRequests(parts: {
   readonly dialect: Dialect;
-  readonly knowsViolations: boolean;
+  readonly vocabulary: Vocabulary;
   readonly outbox: Outbox;
   readonly already: ReadonlyMap<string, Interaction> | undefined;
   change(changes: SettingsChanges): void;
@@ -35,7 +35,12 @@ export function createOpenRequests(parts: {
       if (isSettingsFirst) parts.change(changes);
       if (interaction !== undefined && interaction.kind !== "question") {
         const toolUseIds = allowedCalls(interaction, answer);
-        tell({ type: "permission_resolved", requestId, toolUseIds, selectedOption: optionOf(answer) });
+        tell({
+          type: "permission_resolved",
+          requestId,
+          toolUseIds,
+          selectedOption: optionOf(answer, parts.vocabulary),
+        });
       }
       if (!isSettingsFirst) parts.change(changes);
       // After a rejection the state changes only if other calls run. Their own events report that.

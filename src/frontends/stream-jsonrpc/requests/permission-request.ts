@@ -1,21 +1,20 @@
 import type { Interaction } from "../../../engine/interaction.ts";
-import { type Decision, type FileChange, levelToAlwaysAllow, type Preview } from "../../../engine/permission.ts";
+import type { FileChange, Preview } from "../../../engine/permission.ts";
 import type {
   AskUserParams,
   PermissionDetails,
-  PermissionOption,
   PermissionToolUse,
   RequestPermissionParams,
 } from "../../../protocol/droid/server-requests.ts";
 import { terminalLine } from "../../../text/terminal-text.ts";
 import { textStart } from "../../../text/text-cut.ts";
+import type { Vocabulary } from "../dialect.ts";
 import { objectInput } from "../notifications/tool-input.ts";
 import { toolUse } from "../notifications/wire-messages.ts";
+import { type AskedCall, callOptions, planOptions } from "./permission-options.ts";
 
 type PermissionInteraction = Interaction & { kind: "permission" };
 type PlanInteraction = Interaction & { kind: "plan" };
-type AskedCall = PermissionInteraction["calls"][number];
-type Level = NonNullable<Decision["always"]>;
 
 /** Length limit for calls of tools without specific details. */
 const maxShownCall = 2_000;
@@ -23,17 +22,16 @@ const maxShownCall = 2_000;
 /** Inputs shown as resolved paths. */
 const pathKeys: ReadonlySet<string> = new Set(["file_path", "directory_path", "path", "folder"]);
 
-const amber = "#E3992A";
-const red = "#E54048";
-const cross = "✕ ";
-
 export function permissionParams(
   interaction: PermissionInteraction | PlanInteraction,
-  { knowsViolations }: { readonly knowsViolations: boolean },
+  { vocabulary }: { readonly vocabulary: Vocabulary },
 ): RequestPermissionParams {
   if (interaction.kind === "plan") return planParams(interaction);
   const { calls } = interaction;
-  return { toolUses: calls.map((asked) => askedCall(asked, knowsViolations)), options: callOptions(calls) };
+  return {
+    toolUses: calls.map((asked) => askedCall(asked, vocabulary.violations)),
+    options: callOptions(calls, vocabulary),
+  };
 }
 
 export function questionParams(interaction: Interaction & { kind: "question" }): AskUserParams {
@@ -41,14 +39,6 @@ export function questionParams(interaction: Interaction & { kind: "question" }):
     return { index, topic, question, options: [...options] };
   });
   return { toolCallId: interaction.callId, questions };
-}
-
-export function offersAlways(calls: readonly AskedCall[]): boolean {
-  return alwaysLevel(calls) !== undefined;
-}
-
-function alwaysLevel(calls: readonly AskedCall[]): Level | undefined {
-  return levelToAlwaysAllow(calls.map(({ decision }) => decision));
 }
 
 function askedCall(asked: AskedCall, knowsViolations: boolean): PermissionToolUse {
@@ -74,6 +64,16 @@ function violation({ type: _, ...command }: PermissionDetails & { type: "exec" }
 
 function detailsOf({ call, decision, preview }: AskedCall): PermissionDetails {
   const rated = { impactLevel: decision.impact, riskLevelReason: terminalLine(decision.why) };
+  if (decision.server !== undefined) {
+    const { server, tool } = decision.server;
+    return {
+      type: "mcp_tool",
+      toolName: written(call.name),
+      serverName: written(server),
+      actualToolName: written(tool),
+      ...rated,
+    };
+  }
   switch (preview?.type) {
     case "command": {
       const extractedCommands = [...decision.extractedCommands];
@@ -146,23 +146,6 @@ function shownCall(name: string, preview: (Preview & { type: "fetch" | "paths" }
   return more > 0 ? `${textStart(shown, maxShownCall)}… (${more} more characters)` : shown;
 }
 
-const alwaysAllowed: Readonly<Record<Level, string>> = {
-  low: "low impact commands (file edits and read-only commands)",
-  medium: "medium impact commands (all commands that are reversible)",
-  high: "high impact commands (all commands)",
-};
-
-function callOptions(calls: readonly AskedCall[]): PermissionOption[] {
-  const all = calls.length > 1 ? " all" : "";
-  const level = alwaysLevel(calls);
-  const always = level === undefined ? [] : [`Yes, and always allow ${alwaysAllowed[level]}`];
-  return [
-    { label: `Yes, allow${all}`, value: "proceed_once", selectedColor: amber },
-    ...always.map((label) => ({ label, value: "proceed_always", selectedColor: amber }) as const),
-    { label: `No, cancel${all}`, value: "cancel", selectedColor: red, selectedPrefix: cross },
-  ];
-}
-
 function planParams({ callId, plan, title, optionNames }: PlanInteraction): RequestPermissionParams {
   const planned = {
     plan,
@@ -177,20 +160,6 @@ function planParams({ callId, plan, title, optionNames }: PlanInteraction): Requ
         details: { type: "exit_spec_mode", ...planned },
       },
     ],
-    options: [
-      { label: "Proceed with implementation", value: "proceed_once", selectedColor: amber },
-      {
-        label: "Proceed, and allow file edits and read-only commands (Low)",
-        value: "proceed_auto_run_low",
-        selectedColor: amber,
-      },
-      {
-        label: "Proceed, and allow reversible commands (Medium)",
-        value: "proceed_auto_run_medium",
-        selectedColor: amber,
-      },
-      { label: "Proceed, and allow all commands (High)", value: "proceed_auto_run_high", selectedColor: red },
-      { label: "No, keep iterating on spec", value: "cancel", selectedColor: red, selectedPrefix: cross },
-    ],
+    options: planOptions,
   };
 }

@@ -114,7 +114,7 @@ describe("configuring servers", () => {
     [
       "add_mcp_server",
       { name: "a___b", type: "stdio", command: "x" },
-      failedWith(-32602, 'A server\'s name must not contain "___".'),
+      failedWith(-32602, "The server's name must not contain ___."),
     ],
     ["remove_mcp_server", { serverName: "x" }, failedWith(-32603, unknown)],
     ["toggle_mcp_server", { serverName: "x", enabled: true }, failedWith(-32603, unknown)],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { AgentError } from "../../../../src/engine/errors.ts";
 import type { SessionSettings } from "../../../../src/engine/settings.ts";
-import { type Dialect, dialectOf, knowsViolations } from "../../../../src/frontends/stream-jsonrpc/dialect.ts";
+import { type Dialect, dialectOf, vocabularyOf } from "../../../../src/frontends/stream-jsonrpc/dialect.ts";
 import { engineSettings, wireSettings } from "../../../../src/frontends/stream-jsonrpc/methods/droid-settings.ts";
 import { isAllowedUnder } from "../../../../src/frontends/stream-jsonrpc/methods/tool-filters.ts";
 import { settings as settingsSchema } from "../../../../src/protocol/droid/settings.ts";
@@ -31,18 +31,21 @@ test.each<[boolean, object | undefined, Dialect]>([
   expect(dialectOf(hasProtocolVersion ? { protocolVersion: "1.15.0" } : {}, params)).toBe(dialect);
 });
 
-test.each<[Dialect, string | undefined, boolean]>([
-  ["early", undefined, false],
-  ["later", undefined, true],
-  ["later", "1.1.0", true],
-  ["later", "1.15.0", true],
-  ["later", "1.51.0", false],
-  ["later", "1.62.0", false],
-  ["later", "1.63.0", true],
-  ["later", "odd", true],
-])("a client of the %s dialect and version %s knows sandbox_violation: %s", (dialect, version, knows) => {
-  expect(knowsViolations(dialect, version)).toBe(knows);
-});
+test.each<[Dialect, string | undefined, boolean, boolean]>([
+  ["early", undefined, false, false],
+  ["later", undefined, true, true],
+  ["later", "1.1.0", true, true],
+  ["later", "1.15.0", true, true],
+  ["later", "1.51.0", false, false],
+  ["later", "1.62.0", false, true],
+  ["later", "1.63.0", true, true],
+  ["later", "odd", true, true],
+])(
+  "a client of the %s dialect and version %s knows sandbox_violation: %s, choices for servers: %s",
+  (dialect, version, violations, serverChoices) => {
+    expect(vocabularyOf(dialect, version)).toEqual({ violations, serverChoices });
+  },
+);
 
 describe("sent settings", () => {
   test("are four in the one dialect, whatever is set", () => {

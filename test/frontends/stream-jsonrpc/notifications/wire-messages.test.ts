@@ -133,7 +133,7 @@ describe("the details of a request", () => {
     name: string,
     input: unknown,
     preview?: Preview,
-    { why = "It reads.", knowsViolations = true, ...more }: Partial<Decision & { knowsViolations: boolean }> = {},
+    { why = "It reads.", violations = true, ...more }: Partial<Decision & { violations: boolean }> = {},
   ): unknown => {
     const interaction: Interaction & { kind: "permission" } = {
       kind: "permission",
@@ -145,7 +145,7 @@ describe("the details of a request", () => {
         },
       ],
     };
-    const params = permissionParams(interaction, { knowsViolations });
+    const params = permissionParams(interaction, { vocabulary: { violations, serverChoices: true } });
     expect(requestPermissionParams.parse(params)).toEqual(params);
     expect(params.toolUses[0]?.confirmationType).toBe(params.toolUses[0]?.details.type);
     return params.toolUses[0]?.details;
@@ -171,13 +171,27 @@ describe("the details of a request", () => {
     });
   });
 
+  test("of a server's tool: the names are shown escaped, and the server's words nowhere", () => {
+    const marks = { server: "s", tool: "t" };
+    const server = { server: "linear", tool: "all clear\n\u202eand safe", marks };
+    const input = { title: "x" };
+    expect(asked("linear___all", input, { type: "server", ...server }, { server, impact: "high" })).toEqual({
+      type: "mcp_tool",
+      toolName: "linear___all",
+      serverName: "linear",
+      actualToolName: "all clear\\u{a}\\u{202e}and safe",
+      impactLevel: "high",
+      riskLevelReason: "It reads.",
+    });
+  });
+
   test("of a command that asks to leave the sandbox, for clients that know that kind", () => {
-    const of = (knowsViolations: boolean) =>
+    const of = (violations: boolean) =>
       asked(
         "Execute",
         {},
         { type: "command", command: "./x" },
-        { rule: "leaves-sandbox", contained: false, knowsViolations },
+        { rule: "leaves-sandbox", contained: false, violations },
       );
     expect([of(true), of(false)]).toEqual([
       {

@@ -19,6 +19,7 @@ const permission = (decisions: readonly Decision[] = [low]): Interaction & { kin
   kind: "permission",
   calls: decisions.map((each) => ({ call, decision: each })),
 });
+const vocabulary = { violations: true, serverChoices: true };
 const plan: Interaction = { kind: "plan", callId: "c", plan: "p" };
 const question = (index: number) => ({ index, topic: "t", question: `q${index}`, options: ["a"] });
 const questions: Interaction = { kind: "question", callId: "c", questions: [question(1), question(2)] };
@@ -58,7 +59,7 @@ describe("permissions", () => {
     [[{ ...low, always: "high" }, medium], "high impact commands (all commands)"],
   ])('"always" is offered with the highest level that it would give: %#', (decisions, what) => {
     const asked = permission(decisions);
-    expect(permissionParams(asked, { knowsViolations: true }).options[1]).toEqual({
+    expect(permissionParams(asked, { vocabulary }).options[1]).toEqual({
       label: `Yes, and always allow ${what}`,
       value: "proceed_always",
       selectedColor: "#E3992A",
@@ -70,13 +71,54 @@ describe("permissions", () => {
     '"always" is once if it is not offered, because it would not help every call: %#',
     (decisions) => {
       const asked = permission(decisions);
-      expect(permissionParams(asked, { knowsViolations: true }).options.map(({ value }) => value)).toEqual([
+      expect(permissionParams(asked, { vocabulary }).options.map(({ value }) => value)).toEqual([
         "proceed_once",
         "cancel",
       ]);
       expect(answerOf(asked, always)).toEqual({ kind: "allow" });
     },
   );
+
+  const of = (server: string, tool: string): Decision => ({
+    ...decision,
+    server: { server, tool, marks: { server, tool } },
+  });
+  const allow = ["proceed_once", "Yes, allow all"];
+  const cancelAll = ["cancel", "No, cancel all"];
+
+  test.each<[Decision[], string, string]>([
+    [[of("a", "x"), of("a", "x")], '"x" of "a"', '"a"'],
+    [[of("a", "x"), of("b", "z"), of("a", "y")], '"x" and "y" of "a" and "z" of "b"', '"a" and "b"'],
+    // The level stays: trust in a server is no reason to run commands unasked.
+    [[medium, of("a", "x")], '"x" of "a"', '"a"'],
+    [[of("a", 'x of "b"\n'), decision], '"x of \\"b\\" " of "a"', '"a"'],
+  ])('"always" is for the tools of servers alone: %#', (decisions, tools, servers) => {
+    const asked = permission(decisions);
+    const offered = (serverChoices: boolean) =>
+      permissionParams(asked, { vocabulary: { violations: true, serverChoices } }).options.map(({ value, label }) => [
+        value,
+        label,
+      ]);
+    expect(offered(true)).toEqual([
+      allow,
+      ["proceed_always_tools", `Yes, and always allow ${tools}`],
+      ["proceed_always_server", `Yes, and always allow all tools of ${servers}`],
+      cancelAll,
+    ]);
+    expect(offered(false)).toEqual([allow, ["proceed_always", `Yes, and always allow ${tools}`], cancelAll]);
+    const chosen = (selectedOption: string) => answerOf(asked, { result: { selectedOption } });
+    expect(["proceed_always", "proceed_always_tools", "proceed_always_server", "proceed_once"].map(chosen)).toEqual([
+      { kind: "allow", always: "tools" },
+      { kind: "allow", always: "tools" },
+      { kind: "allow", always: "server" },
+      { kind: "allow" },
+    ]);
+  });
+
+  test("choices for servers count only where there is one", () => {
+    for (const selectedOption of ["proceed_always_tools", "proceed_always_server"])
+      expect(answerOf(permission([low]), { result: { selectedOption } })).toEqual(notOffered(selectedOption));
+  });
 
   test.each([
     [{ selectedOption: "cancel", comment: "use pnpm" }, cancel("use pnpm")],
@@ -126,10 +168,21 @@ test("an answer has the option that it chooses", () => {
       [
         { kind: "allow" },
         { kind: "allow", always: true },
+        { kind: "allow", always: "tools" },
+        { kind: "allow", always: "server" },
         { kind: "approve", autonomy: "off" },
         { kind: "approve", autonomy: "medium" },
         { kind: "cancel", why: "x" },
       ] as const
-    ).map(optionOf),
-  ).toEqual(["proceed_once", "proceed_always", "proceed_once", "proceed_auto_run_medium", "cancel"]);
+    ).map((answer) => optionOf(answer, vocabulary)),
+  ).toEqual([
+    "proceed_once",
+    "proceed_always",
+    "proceed_always_tools",
+    "proceed_always_server",
+    "proceed_once",
+    "proceed_auto_run_medium",
+    "cancel",
+  ]);
+  expect(optionOf({ kind: "allow", always: "server" }, { serverChoices: false })).toBe("proceed_always");
 });
