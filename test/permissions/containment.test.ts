@@ -67,6 +67,9 @@ describe("a contained command", () => {
     ["git fetch", "medium, workspace, ~/.ssh, ~/.git-credentials, ~/.netrc, ~/.gitconfig, ~/.config/git, network"],
     ["git commit -m x", "medium, workspace, ~/.gitconfig, ~/.config/git/config"],
     ["git commit -m x; ./build.sh", "medium, workspace"],
+    ["git commit -m x && git pull", "medium, workspace, ~/.gitconfig, ~/.config/git/config"],
+    ["git add . && curl https://example.com", "medium, workspace, ~/.gitconfig, ~/.config/git/config, network"],
+    ["git commit -m x && curl https://example.com", "medium, workspace, ~/.gitconfig, ~/.config/git/config"],
     ["cat /home/other/notes ../near", "low, workspace, /home/other/notes"],
     ["cat /home/other/notes; ./build.sh", "medium, workspace"],
     ["npm ci && ./build.sh", "medium, workspace"],
@@ -124,11 +127,16 @@ describe("a contained command", () => {
       await of("git commit -m x"),
       await of("git switch -c x && git commit -m x"),
       await of("npm test && git commit -m x"),
+      await of("git fetch && git merge origin/main"),
+      await of("git commit -m x && git pull"),
     ]).toEqual([
       [false, false, git, []],
       [true, true, git, unwanted],
       [true, true, git, unwanted],
       [true, true, [], []],
+      // Hooks must not see the logins that git uses with the network.
+      [false, true, git, unwanted],
+      [true, true, git, unwanted],
     ]);
   });
 

@@ -138,11 +138,15 @@ function isClosed(closed: readonly string[], path: string, compared: string, kno
   return closed.some((other) => !agents.has(other) && isInside(path, other));
 }
 
+/** Made by the prompt of zsh for each user, and sourced when a shell starts. */
+const promptCache = /^\.cache\/p10k-/;
+
 /** `~/.anythingrc`: some program reads it at start-up. If the home is the workspace, only the shell's count. */
 function isDotFile(name: string, known: KnownPlaces): boolean {
   return namedPlaces(known).homes.some((home) => {
     if (!name.startsWith(`${home}/.`)) return false;
     const rest = name.slice(home.length + 1);
+    if (promptCache.test(rest)) return true;
     if (isInside(home, folded(known.cwd))) return startsShell.test(rest);
     return !rest.includes("/") && !harmlessDots.has(rest) && !isInside(folded(known.cwd), name);
   });
