@@ -71,9 +71,6 @@ describe("a contained command", () => {
       "medium, workspace, ~/go/pkg/mod, ~/go/pkg/sumdb, ~/.cache/go-build, ~/.netrc, ~/.gitconfig, ~/.config/git/config, network",
     ],
     // The project's settings can name the compiler, the git program or a plug-in.
-    ["cargo fetch", "medium, workspace"],
-    ["npm outdated", "medium, workspace"],
-    ["yarn info left-pad", "medium, workspace"],
     ["go mod tidy && go test ./...", "medium, workspace"],
     ["git commit -m x", "medium, workspace, ~/.gitconfig, ~/.config/git/config"],
     ["git commit -m x; ./build.sh", "medium, workspace"],
