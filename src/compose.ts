@@ -27,6 +27,8 @@ import type { UnfinishedWrite } from "./host/files/unfinished-writes.ts";
 import type { RepositoryName } from "./host/git/repository-name.ts";
 import { createNodeHost } from "./host/node-host.ts";
 import { shellKind } from "./host/processes/shell.ts";
+import { createServerSources } from "./mcp/entries/sources.ts";
+import { createOpenServers } from "./mcp/open-servers.ts";
 import { createModelCatalog } from "./models/catalog.ts";
 import { modelOfKeys } from "./models/default-model.ts";
 import { offlineInfo } from "./models/offline/info.ts";
@@ -123,6 +125,9 @@ function lazyNetwork(env: NodeJS.ProcessEnv, { network }: UserConfig): () => Pro
   };
 }
 
+/** A server can think for a long time, and its streams can be silent for longer. Calls have their own limits. */
+const serverTimeouts: ModelTimeouts = { connectMs: 10_000, firstByteMs: 3_600_000, idleMs: 86_400_000 };
+
 interface ComposeOptions {
   readonly configFile?: string;
   readonly observe?: EngineParts["observe"];
@@ -197,6 +202,14 @@ export async function compose(
     openNetwork,
   });
   const policy = createPermissionPolicy(shellKind);
+  const servers = createOpenServers({
+    clock,
+    sources: createServerSources({ home: homes.own, config: config.mcp, env }),
+    startProgram: host.startServer,
+    contain: () => Promise.reject(new Error("not yet")),
+    fetch: () => openFetch(serverTimeouts),
+    checkImage: async (bytes) => (await import("./tools/read/read-image.ts")).checkImage(bytes),
+  });
   const rules = await loadRules({ user: config, adminFiles: adminFiles(env), ownHome: homes.own });
   const places = {
     home: homes.user,
@@ -215,6 +228,7 @@ export async function compose(
     models,
     policy,
     tools: fixedTools(builtinTools),
+    servers,
     host,
     context: {
       reminders: (cwd) => {

@@ -25,7 +25,13 @@ export interface SeenFiles {
   set(path: string, mark: string): void;
 }
 
-export interface ToolContext extends ToolScope {
+/** What a tool knows once its call was decided on. */
+export interface DecidedScope extends ToolScope {
+  /** The accesses that were decided on. */
+  readonly accesses: readonly Access[];
+}
+
+export interface ToolContext extends DecidedScope {
   readonly callId: string;
   /** Aborts on interrupt and timeout; `run` then ends soon, with its partial result. */
   readonly signal: AbortSignal;
@@ -67,7 +73,7 @@ export interface ToolBody<Input = unknown> {
    */
   access(input: Input, scope: ToolScope): Promise<readonly Access[]>;
   /** The call's preview for an approver. */
-  preview?(input: Input, scope: ToolScope): Promise<Preview>;
+  preview?(input: Input, scope: DecidedScope): Promise<Preview>;
   /** Never rejects for errors of the model or the machine: those are results with `failed`. */
   run(input: Input, context: ToolContext): Promise<ToolOutput>;
 }

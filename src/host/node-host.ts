@@ -3,6 +3,7 @@ import { mkdir, readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { Sandbox } from "../engine/containment.ts";
 import type { Guards, Host, Processes, Search, Web } from "../engine/ports.ts";
+import type { StartServerProgram } from "../engine/servers/server-program.ts";
 import type { Network } from "../net/network.ts";
 import { createFiles } from "./files/files.ts";
 import type { HostSandbox } from "./sandbox/sandbox.ts";
@@ -150,8 +151,19 @@ function lazySavePlan({ specsDir }: NodeHostOptions): Host["savePlan"] {
   };
 }
 
+function lazyServerStarter(options: NodeHostOptions, sandbox: () => Promise<HostSandbox>): StartServerProgram {
+  const load = lazily(async () =>
+    (await import("./processes/server-process.ts")).createServerStarter({ ...options, sandbox }),
+  );
+  return async (spec) => (await load())(spec);
+}
+
+export interface NodeHost extends Host {
+  readonly startServer: StartServerProgram;
+}
+
 /** This process's machine. */
-export function createNodeHost(options: NodeHostOptions): Host {
+export function createNodeHost(options: NodeHostOptions): NodeHost {
   const { load, sandbox } = lazySandbox();
   return {
     files: createFiles(options.unfinishedDir === undefined ? {} : { unfinishedDir: options.unfinishedDir }),
@@ -164,5 +176,6 @@ export function createNodeHost(options: NodeHostOptions): Host {
     pdfPages: lazyPdfPages(),
     outputPath: createOutputPaths(options.outputsDir),
     savePlan: lazySavePlan(options),
+    startServer: lazyServerStarter(options, load),
   };
 }

@@ -1,12 +1,9 @@
 import { isAbsolute, resolve } from "node:path";
 import type { Access } from "../engine/permission.ts";
-import type { ToolScope } from "../engine/tool.ts";
+import type { DecidedScope, ToolScope } from "../engine/tool.ts";
 import { meantName, shownName, shownWritten } from "../text/shown-name.ts";
 import { expandHome } from "../text/user-words.ts";
 import { halfCharacter } from "./outcome.ts";
-
-/** For a call's parsed input: the canonical paths that were decided on, by the model's spelling. */
-const decided = new WeakMap<object, Map<string, string>>();
 
 /** A path of the model as an absolute path with links resolved. Rejects with a message if that is impossible. */
 export async function canonicalOf(path: string, scope: ToolScope): Promise<string> {
@@ -37,36 +34,42 @@ async function meantPath(path: string, scope: ToolScope): Promise<string> {
 /** For `access`: the use of a path, with its written form if that says more than its target. Never rejects. */
 export async function decideUse<T extends "read" | "write">(
   type: T,
-  input: object,
   path: string,
   scope: ToolScope,
 ): Promise<Extract<Access, { type: T }>>;
-export async function decideUse(
-  type: "read" | "write",
-  input: object,
-  path: string,
-  scope: ToolScope,
-): Promise<Extract<Access, { type: "read" | "write" }>> {
+export async function decideUse(type: "read" | "write", path: string, scope: ToolScope): Promise<PathAccess> {
   const meant = await meantPath(path, scope).catch(() => path);
   const canonical = await canonicalOf(path, scope).catch(() => resolve(scope.cwd, meant));
-  const paths = decided.get(input) ?? new Map<string, string>();
-  decided.set(input, paths.set(path, canonical));
   if (canonical === resolve(scope.cwd, meant)) return { type, path: canonical };
-  return { type, path: canonical, written: isAbsolute(meant) ? meant : `${scope.cwd}/${meant}` };
+  return { type, path: canonical, written: writtenOf(meant, scope) };
 }
 
 /**
- * For `run`: the canonical path. Rejects unless it is the one decided on, because an earlier call or another program
- * can have put a link in its way.
+ * For `run` and `preview`: the canonical path. Rejects unless it is the one decided on, because an earlier call or another
+ * program can have put a link in its way.
  */
-export async function decidedPath(input: object, path: string, scope: ToolScope): Promise<string> {
+export async function decidedPath(path: string, scope: DecidedScope): Promise<string> {
   const canonical = await canonicalOf(path, scope);
-  const paths = decided.get(input);
-  if (paths === undefined) return canonical;
-  const before = paths.get(path);
-  if (before === canonical) return canonical;
-  if (before === undefined) throw new Error(`${shownWritten(path)} was not decided on. Nothing was done.`);
-  throw new Error(
-    `${shownWritten(path)} was decided on as ${shownName(before)}, but now leads to ${shownName(canonical)}. Nothing was done.`,
+  const meant = await meantPath(path, scope);
+  const written = writtenOf(meant, scope);
+  const decided = scope.accesses.find(
+    (access): access is PathAccess =>
+      isPathAccess(access) &&
+      (access.written === undefined ? access.path === resolve(scope.cwd, meant) : access.written === written),
   );
+  if (decided === undefined) throw new Error(`${shownWritten(path)} was not decided on. Nothing was done.`);
+  if (decided.path === canonical) return canonical;
+  throw new Error(
+    `${shownWritten(path)} was decided on as ${shownName(decided.path)}, but now leads to ${shownName(canonical)}. Nothing was done.`,
+  );
+}
+
+type PathAccess = Extract<Access, { type: "read" | "write" }>;
+
+function isPathAccess(access: Access): access is PathAccess {
+  return access.type === "read" || access.type === "write";
+}
+
+function writtenOf(meant: string, { cwd }: ToolScope): string {
+  return isAbsolute(meant) ? meant : `${cwd}/${meant}`;
 }

@@ -2,7 +2,7 @@ import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { onAbort } from "../../src/async/on-abort.ts";
 import { createSession, readStreamJson } from "../../src/sdk/node.ts";
-import { createFakeBackend, obliging, settled } from "../sdk/fake-backend.ts";
+import { createFakeBackend, obliging, settled } from "../sdk/fakes/fake-backend.ts";
 
 const listenersOf = (signal: AbortSignal): number => getEventListeners(signal, "abort").length;
 const many = Array.from({ length: 20 }, (_, nth) => nth);

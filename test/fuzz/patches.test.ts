@@ -5,7 +5,7 @@ import { createMemoryHost } from "../fakes/memory-host.ts";
 import { randomFrom } from "../fakes/seeded-random.ts";
 import { isFullRun } from "../full-run.ts";
 import { createContext } from "../tools/call.ts";
-import { contents, patch } from "../tools/patch-support.ts";
+import { contents, patch } from "../tools/patch/patch-support.ts";
 import { firstSeed, mutateBytes } from "./mutate.ts";
 
 const rounds = isFullRun ? 20_000 : 500;

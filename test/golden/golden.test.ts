@@ -6,7 +6,7 @@ import { parse } from "yaml";
 import type { Bench } from "../e2e/tinman.ts";
 import { createBench } from "../e2e/tinman.ts";
 import { openWire } from "../fakes/rpc/wire.ts";
-import { chooses, openEditor } from "../frontends/acp/raw-editor.ts";
+import { chooses, openEditor } from "../frontends/acp/fakes/raw-editor.ts";
 
 /** One scripted model, and the expected output of every front end. `npm run golden` writes the current output. */
 

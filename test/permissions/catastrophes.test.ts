@@ -65,6 +65,11 @@ describe("commands that must never run unasked", () => {
   test.each([
     "rm -rf .git",
     "rm -r .git/hooks",
+    "tinman mcp trust --yes",
+    "tinman mcp add x -- sh -c evil",
+    "echo x > .mcp.json",
+    "cp evil.json sub/.mcp.json",
+    "mytool --out=.mcp.json",
     "mv .git old",
     "find .git -delete",
     "truncate -s 0 .git/HEAD",

@@ -67,6 +67,11 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
       "@ai-sdk/provider",
     ],
   ],
+  [
+    "mcp/a.ts",
+    ["./b.ts", "./tools/a.ts", "../engine/ports.ts", "zod", "node:crypto"],
+    ["../host/a.ts", "../tools/a.ts", "../net/a.ts", "@modelcontextprotocol/server", "node:fs", "node:net"],
+  ],
   ["models/calls/ai-sdk-types.ts", [], ["./prompt.ts", "../../engine/ports.ts", "zod", "node:http"]],
   [
     "access/a.ts",

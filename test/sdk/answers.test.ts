@@ -10,8 +10,8 @@ import {
   openOver,
   settings,
   settled,
-} from "./fake-backend.ts";
-import { standOf } from "./naive-client.ts";
+} from "./fakes/fake-backend.ts";
+import { standOf } from "./fakes/naive-client.ts";
 
 /* Unusual responses, and backends older than the current vocabulary. */
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import * as browser from "../../src/sdk/browser.ts";
 import * as node from "../../src/sdk/node.ts";
-import { busy, completed, createFakeBackend, says } from "./fake-backend.ts";
+import { busy, completed, createFakeBackend, says } from "./fakes/fake-backend.ts";
 
 /* Mistakes of callers without types. */
 

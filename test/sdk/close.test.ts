@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { createSession } from "../../src/sdk/node.ts";
 import { createBench } from "../e2e/tinman.ts";
-import { isAlive, until } from "./stand-ins.ts";
+import { isAlive, until } from "./fakes/stand-ins.ts";
 
 it("closing a session in the middle of a command ends the command", async () => {
   const bench = await createBench();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { CommonOptions, Connect, PermissionAnswer, PermissionRequest, QuestionAnswer } from "../../src/sdk/api.ts";
 import { createSession, resumeSession } from "../../src/sdk/node.ts";
-import { busy, createFakeBackend, idle, message, obliging, openOver, says, settled } from "./fake-backend.ts";
+import { busy, createFakeBackend, idle, message, obliging, openOver, says, settled } from "./fakes/fake-backend.ts";
 
 /* Requests to the user, who alone can allow anything. */
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { until } from "../fakes/kit.ts";
-import { busy, createFakeBackend, delta, idle, message, openOver, says } from "./fake-backend.ts";
+import { busy, createFakeBackend, delta, idle, message, openOver, says } from "./fakes/fake-backend.ts";
 
 const toolUse = { type: "tool_use", id: "c-1", name: "LS", input: {} };
 const result = { type: "tool_result", toolUseId: "c-1", messageId: "r-1", content: "a.txt", isError: false };

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Connect, query, type TurnEvent } from "../../src/sdk/node.ts";
-import { busy, createFakeBackend, delta, idle, says, settled } from "./fake-backend.ts";
+import { busy, createFakeBackend, delta, idle, says, settled } from "./fakes/fake-backend.ts";
 
 const unhandled: unknown[] = [];
 const note = (error: unknown): number => unhandled.push(error);

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { expect, test } from "vitest";
 import { createSession, resumeSession } from "../../src/sdk/browser.ts";
-import { busy, completed, createFakeBackend, idle, obliging, says, settings, settled } from "./fake-backend.ts";
+import { busy, completed, createFakeBackend, idle, obliging, says, settings, settled } from "./fakes/fake-backend.ts";
 
 const methodsOf = (backend: ReturnType<typeof createFakeBackend>) => backend.received.map(({ method }) => method);
 

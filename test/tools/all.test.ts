@@ -6,7 +6,7 @@ import { toolJsonSchema } from "../../src/tools/json-schema.ts";
 import parameters from "../../src/tools/parameters.json" with { type: "json" };
 import { markOf } from "../../src/tools/seen-files.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
-import { createContext } from "./call.ts";
+import { createContext, decidedCall } from "./call.ts";
 
 const named = (name: string) => {
   const tool = builtinTools.find((candidate) => candidate.name === name);
@@ -107,10 +107,9 @@ describe("the built-in tools", () => {
 
   it("still name an unresolvable path, and fail on it when they run", async () => {
     const host = createMemoryHost({ "/project/a": "" }, { links: { "/project/loop": "/project/loop" } });
-    const context = createContext(host);
     const read = await named("Read").load();
-    const input = read.input.parse({ file_path: "loop" });
-    expect(await read.access(input, context)).toEqual([{ type: "read", path: "/project/loop" }]);
+    const { input, accesses, context } = await decidedCall(read, { file_path: "loop" }, createContext(host));
+    expect(accesses).toEqual([{ type: "read", path: "/project/loop" }]);
     expect(await read.run(input, context)).toEqual({
       status: "failed",
       text: "Error: Error reading file: ELOOP: too many symbolic links encountered, access '/project/loop'",
@@ -127,11 +126,9 @@ describe("the built-in tools", () => {
       ["Edit", { file_path: "d/x", old_str: "secret", new_str: "gone" }],
     ] as const) {
       const host = createMemoryHost({ "/etc/x": "secret" });
-      const context = createContext(host);
-      context.seenFiles.set("/etc/x", await markOf("secret"));
       const tool = await named(name).load();
-      const input = tool.input.parse(given);
-      await tool.access(input, context);
+      const { input, context } = await decidedCall(tool, given, createContext(host));
+      context.seenFiles.set("/etc/x", await markOf("secret"));
       host.link("/project/d", "/etc");
       const output = await tool.run(input, context);
       expect({ name, status: output.status, leak: output.text.includes("secret") }).toEqual({

@@ -12,7 +12,7 @@ import { grepTool } from "../../src/tools/search/grep.ts";
 import { lsTool } from "../../src/tools/search/ls.ts";
 import { markOf } from "../../src/tools/seen-files.ts";
 import { tempFolder } from "../host/support.ts";
-import { createContext } from "./call.ts";
+import { createContext, decidedCall } from "./call.ts";
 
 interface Place {
   readonly ws: string;
@@ -51,8 +51,8 @@ function justBeforeOpening(host: Host, happens: () => Promise<void>): Host {
 }
 
 async function decided(tool: ToolBody, input: object, context: ToolContext) {
-  const parsed = tool.input.parse(input);
-  return { access: await tool.access(parsed, context), run: () => tool.run(parsed, context) };
+  const call = await decidedCall(tool, input, context);
+  return { access: call.accesses, run: () => tool.run(call.input, call.context) };
 }
 
 const calls: readonly (readonly [string, ToolBody, object, string])[] = [

@@ -6,7 +6,7 @@ import { readTool } from "../../src/tools/read/read.ts";
 import { markOf } from "../../src/tools/seen-files.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
 import { call, createContext } from "./call.ts";
-import { contents, patch } from "./patch-support.ts";
+import { contents, patch } from "./patch/patch-support.ts";
 
 const half = "\ud83d";
 const words = "contains half a character (a lone surrogate), which files cannot contain. Nothing was done.";

@@ -8,8 +8,8 @@ import { grepTool } from "../../src/tools/search/grep.ts";
 import { lsTool } from "../../src/tools/search/ls.ts";
 import { markOf } from "../../src/tools/seen-files.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
-import { call, createContext } from "./call.ts";
-import { contents, patch } from "./patch-support.ts";
+import { call, createContext, decidedCall } from "./call.ts";
+import { contents, patch } from "./patch/patch-support.ts";
 
 const files = { "/home/u/notes/a.txt": "one\n", "/project/x": "" };
 
@@ -31,14 +31,14 @@ const calls = [
 
 it.each(calls)("%s reads ~/ as the user's home in decisions", async (_, tool, given) => {
   const [short, long] = [createMemoryHost(files), createMemoryHost(files)];
-  const [context, other] = [createContext(short), createContext(long)];
-  for (const one of [context, other]) one.seenFiles.set("/home/u/notes/a.txt", await markOf("one\n"));
-  const [input, whole] = [tool.input.parse(given("~/notes")), tool.input.parse(given("/home/u/notes"))];
-  expect(await tool.access(input, context)).toEqual(await tool.access(whole, other));
-  expect(await tool.preview?.(input, context)).toEqual(
-    tool === applyPatchTool ? expect.anything() : await tool.preview?.(whole, other),
+  const tilde = await decidedCall(tool, given("~/notes"), createContext(short));
+  const other = await decidedCall(tool, given("/home/u/notes"), createContext(long));
+  for (const { context } of [tilde, other]) context.seenFiles.set("/home/u/notes/a.txt", await markOf("one\n"));
+  expect(tilde.accesses).toEqual(other.accesses);
+  expect(await tool.preview?.(tilde.input, tilde.context)).toEqual(
+    tool === applyPatchTool ? expect.anything() : await tool.preview?.(other.input, other.context),
   );
-  const [shortEnd, longEnd] = [await tool.run(input, context), await tool.run(whole, other)];
+  const [shortEnd, longEnd] = [await tool.run(tilde.input, tilde.context), await tool.run(other.input, other.context)];
   expect([shortEnd.status, shortEnd.text.replaceAll("~/", "/home/u/")]).toEqual(["ok", longEnd.text]);
   expect(await contents(short, "/")).toEqual(await contents(long, "/"));
 });

@@ -43,7 +43,7 @@ async function expectAnswers(
     if (seen !== undefined) await call(readTool, { file_path: seen }, context);
     const accesses = await withEvidence(await tool.access(tool.input.parse(input), context), policy, host, context);
     policy.decide(accesses, { ...decisionContext, cwd });
-    await tool.preview?.(tool.input.parse(input), context);
+    await tool.preview?.(tool.input.parse(input), { ...context, accesses });
     return call(tool, input, context);
   });
 }

@@ -7,7 +7,7 @@ import { applyPatchTool } from "../../src/tools/patch/apply-patch.ts";
 import { markOf } from "../../src/tools/seen-files.ts";
 import { createMemoryHost, type MemoryHost } from "../fakes/memory-host.ts";
 import { call, createContext } from "./call.ts";
-import { contents, patch } from "./patch-support.ts";
+import { contents, patch } from "./patch/patch-support.ts";
 
 const cancelled = "Error: Tool execution cancelled by user";
 

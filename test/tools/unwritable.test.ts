@@ -8,7 +8,7 @@ import { editTool } from "../../src/tools/edit/edit.ts";
 import { applyPatchTool } from "../../src/tools/patch/apply-patch.ts";
 import { readTool } from "../../src/tools/read/read.ts";
 import { call, createContext } from "./call.ts";
-import { patch } from "./patch-support.ts";
+import { patch } from "./patch/patch-support.ts";
 
 async function workspace() {
   const base = await realpath(await mkdtemp(join(tmpdir(), "tinman-tools-")));

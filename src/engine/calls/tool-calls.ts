@@ -122,7 +122,8 @@ async function prepare(call: ToolCallBlock, context: CallsContext): Promise<Prep
       context.signal,
     );
     const decision = context.policy.decide(accesses, context.decisionContext(tool.name));
-    const shown = async () => (body.preview === undefined ? pathsOf(accesses) : await body.preview(parsed.data, scope));
+    const shown = async () =>
+      body.preview === undefined ? pathsOf(accesses) : await body.preview(parsed.data, { ...scope, accesses });
     const preview = decision.verdict === "ask" ? await shown() : undefined;
     return { call, tool, body, input: parsed.data, accesses, decision, ...(preview === undefined ? {} : { preview }) };
   } catch (error) {
@@ -275,6 +276,7 @@ async function runOne(
         cwd: context.cwd,
         home: places.home,
         host: context.host,
+        accesses: entry.accesses ?? [],
         callId: call.id,
         signal: context.signal,
         mode: places.mode,

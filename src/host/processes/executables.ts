@@ -21,8 +21,8 @@ export function liesIn(path: string, folder: string): boolean {
  * The folders of PATH with the user's own programs. Excludes relative entries, those in the working directory, and packages
  * that a project installed, because all of these may hold a repository's files.
  */
-export function pathFolders(cwd?: string): readonly string[] {
-  return (process.env.PATH ?? "").split(delimiter).filter((folder) => {
+export function pathFolders(cwd?: string, path = process.env.PATH): readonly string[] {
+  return (path ?? "").split(delimiter).filter((folder) => {
     if (!isAbsolute(folder) || folder.includes(join("node_modules", ".bin"))) return false;
     try {
       return cwd === undefined || !liesIn(folder, cwd);

@@ -51,7 +51,8 @@ function spawned(child: ChildProcess): Promise<void> {
 type WatchedCommand = Omit<StartedCommand, "output"> & { readonly child: ChildProcess };
 
 interface Spawning {
-  readonly command: string;
+  /** A text for the shell; or a server's program and its arguments, whose streams are all pipes. */
+  readonly command: string | readonly [string, ...string[]];
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly contained?: ContainedStart | undefined;
@@ -65,12 +66,21 @@ export async function startWatched(spawning: Spawning): Promise<WatchedCommand> 
   const marker = crypto.randomUUID();
   const startTicks = currentTicks();
   const path = ownPath(cwd);
-  const starting = { marker, path, shell: shellArguments(), ...(contained === undefined ? {} : { contained }) };
+  const isServer = typeof command !== "string";
+  const program = isServer ? command : shellArguments();
+  const starting = { marker, path, program, isServer, ...(contained === undefined ? {} : { contained }) };
+  const own = isServer ? {} : { tinman_command: command };
   const child = startProgram("/bin/sh", starterArguments(starting), {
     cwd,
-    env: { ...startingIn(cwd, environment), ...contained?.environment, tinman_command: command },
+    env: { ...startingIn(cwd, environment), ...contained?.environment, ...own },
     detached: true,
-    stdio: ["ignore", output ?? "pipe", "ignore", "pipe", ...(contained === undefined ? [] : (["pipe"] as const))],
+    stdio: [
+      isServer ? "pipe" : "ignore",
+      output ?? "pipe",
+      isServer ? "pipe" : "ignore",
+      "pipe",
+      ...(contained === undefined ? [] : (["pipe"] as const)),
+    ],
   });
   const started = spawned(child);
   // Awaited below. Without a handler now, a failed start would end this process.
@@ -85,7 +95,7 @@ export async function startWatched(spawning: Spawning): Promise<WatchedCommand> 
   // Without a free file descriptor, `stdio` is undefined despite its type.
   const [, , , lifeline, reports] = (child as Partial<ChildProcess>).stdio ?? [];
   // All may fail at any time; the exit says what happened.
-  for (const stream of [child.stdout, lifeline, reports]) stream?.on("error", () => {});
+  for (const stream of [child.stdin, child.stdout, child.stderr, lifeline, reports]) stream?.on("error", () => {});
   const unwatched = new Promise<void>((resolve) => lifeline?.once("close", () => resolve()));
   // Only a stream that is read reports its end.
   if (lifeline instanceof Readable) lifeline.resume();

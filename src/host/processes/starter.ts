@@ -53,26 +53,34 @@ export ${markerVariable}="$tinman_marker"
 const withCommand = `set -- "$@" "$tinman_command"\nunset tinman_command\n`;
 
 const bareStarter = `${watched}${withCommand}exec "$@" 2>&1 3<&-`;
+const bareServerStarter = `${watched}exec "$@" 3<&-`;
 
 /** Descriptor 4 gives the launcher its options; its reports and those of the shell inside come back on copies. */
 const containedStarter = `${watched}exec "$@" 2>&1 3<&- 5<&4 6<&4`;
+const containedServerStarter = `${watched}exec "$@" 3<&- 5<&4 6<&4`;
 
 /** Runs inside, because the launcher's own arguments must not show the command to `pgrep -f`. */
-const containedShell = `${withCommand}echo '{"started":true}' >&6\nexec "$@" 6<&-`;
+const reportStart = `echo '{"started":true}' >&6\nexec "$@" 6<&-`;
+const containedShell = `${withCommand}${reportStart}`;
 
 interface Starting {
   readonly marker: string;
   /** The watchdog's. */
   readonly path: string;
-  readonly shell: readonly string[];
+  /** The shell up to the command's text, or a server's program and its arguments. */
+  readonly program: readonly string[];
+  /** A server's standard error stays apart from its output. */
+  readonly isServer: boolean;
   /** The command's launcher, up to the command's own arguments, and folders that the watchdog removes. */
   readonly contained?: { readonly launcher: readonly string[]; readonly heldFolders: readonly string[] };
 }
 
-/** The arguments of `/bin/sh` that start a command. */
-export function starterArguments({ marker, path, shell, contained }: Starting): readonly string[] {
-  const script = contained === undefined ? bareStarter : containedStarter;
-  const program =
-    contained === undefined ? shell : [...contained.launcher, "/bin/sh", "-c", containedShell, "sh", ...shell];
-  return ["-c", script, "sh", watchdogText(contained?.heldFolders ?? []), marker, path, ...program];
+/** The arguments of `/bin/sh` that start a command or a server. */
+export function starterArguments({ marker, path, program, isServer, contained }: Starting): readonly string[] {
+  const bare = isServer ? bareServerStarter : bareStarter;
+  const inside = isServer ? containedServerStarter : containedStarter;
+  const shell = isServer ? reportStart : containedShell;
+  const script = contained === undefined ? bare : inside;
+  const started = contained === undefined ? program : [...contained.launcher, "/bin/sh", "-c", shell, "sh", ...program];
+  return ["-c", script, "sh", watchdogText(contained?.heldFolders ?? []), marker, path, ...started];
 }

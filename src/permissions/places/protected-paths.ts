@@ -21,6 +21,8 @@ const closedAnywhere = [
 ];
 /** Anything written into a repository may decide what git runs. */
 const keptAnywhere = /\/\.git(\/|$)/;
+/** Files that name programs for agents to start, in a repository as in any folder. */
+const startsServers = /\/\.mcp\.json$/;
 /** Files in a home that shells run or source at start-up: their settings, prompts, themes and plug-ins. */
 const startsShell =
   /^\.((bash|zsh|ksh|mksh|csh|tcsh|fish|sh|profile|p10k|zim|zpre|zinit|zplug|zgen|antigen|antidote|fzf|iterm2_shell|oh-my|liquidprompt|starship|spaceship|powerlevel|git-prompt|git-completion|dir_?colors|xinit|xsession|xprofile|xserver)[\w.-]*|[\w-]+\.(zsh|bash|sh|fish|ksh|csh)|(shell)?(aliases|exports|functions|prompt|theme|plugins|extra|paths?)(\.local)?|(shell|common|local)rc)$/;
@@ -119,7 +121,8 @@ export function isProtected(path: string, known: KnownPlaces, use: "read" | "wri
   if (places.some(({ closed }) => isClosed(closed, path, compared, known))) return true;
   if (closedAnywhere.some((pattern) => pattern.test(name))) return true;
   if (use === "read") return false;
-  if (keptAnywhere.test(name) || places.some(({ kept }) => holds(kept, compared))) return true;
+  if (keptAnywhere.test(name) || startsServers.test(name) || places.some(({ kept }) => holds(kept, compared)))
+    return true;
   if (isDotFile(name, known)) return true;
   return places.some(
     ({ programs }) => holds(programs, compared) && !programs.some((place) => worksIn(path, place, known)),

@@ -14,11 +14,11 @@ export const createTool = defineTool({
   }),
 
   async access(input, scope) {
-    return [await decideUse("write", input, input.file_path, scope)];
+    return [await decideUse("write", input.file_path, scope)];
   },
 
   async preview(input, scope) {
-    const path = await decidedPath(input, input.file_path, scope).catch(() => input.file_path);
+    const path = await decidedPath(input.file_path, scope).catch(() => input.file_path);
     const oldContent = await previewText(scope.host.files, path).catch(() => undefined);
     return { type: "create", path, content: input.content, ...(oldContent === undefined ? {} : { oldContent }) };
   },
@@ -29,7 +29,7 @@ export const createTool = defineTool({
     if (broken !== undefined) return failed(`Cannot create file: content ${broken}`);
     const { files } = context.host;
     try {
-      const path = await decidedPath(input, input.file_path, context);
+      const path = await decidedPath(input.file_path, context);
       const stat = await files.stat(path);
       const shown = shownName(path);
       if (stat?.kind === "directory") return failed(`Cannot create file: ${shown} is a directory.`);

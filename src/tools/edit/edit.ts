@@ -1,6 +1,6 @@
 import { decodeText, splitLines } from "../../async/long-texts.ts";
 import type { Preview } from "../../engine/permission.ts";
-import { defineTool, failed, type ToolContext, type ToolOutput, type ToolScope } from "../../engine/tool.ts";
+import { type DecidedScope, defineTool, failed, type ToolContext, type ToolOutput } from "../../engine/tool.ts";
 import { shownName } from "../../text/shown-name.ts";
 import { textStart } from "../../text/text-cut.ts";
 import { decidedPath, decideUse } from "../decided-path.ts";
@@ -30,7 +30,7 @@ export const editTool = defineTool({
   input,
 
   async access(input, scope) {
-    const read = await decideUse("read", input, input.file_path, scope);
+    const read = await decideUse("read", input.file_path, scope);
     return [read, { ...read, type: "write" }];
   },
 
@@ -56,7 +56,7 @@ export const editTool = defineTool({
 async function edit(input: Input, context: ToolContext): Promise<ToolOutput> {
   const { files } = context.host;
   const breathe = createPace(context.signal);
-  const path = await decidedPath(input, input.file_path, context);
+  const path = await decidedPath(input.file_path, context);
   const shown = shownName(path);
   const stat = await files.stat(path);
   if (stat === undefined) return failed(`Cannot edit file that does not exist: ${shown}. Use Create to make it.`);
@@ -103,8 +103,8 @@ async function nearestLines(text: string, wanted: string, breathe: Breathe): Pro
   return ` The nearest place is:\n${numbered.join("\n")}`;
 }
 
-async function preview(input: Input, scope: ToolScope): Promise<Preview> {
-  const path = await decidedPath(input, input.file_path, scope).catch(() => input.file_path);
+async function preview(input: Input, scope: DecidedScope): Promise<Preview> {
+  const path = await decidedPath(input.file_path, scope).catch(() => input.file_path);
   const oldContent = await previewText(scope.host.files, path).catch(() => undefined);
   if (oldContent === undefined) return { type: "edit", path };
   if (input.old_str === "") return { type: "edit", path, oldContent };

@@ -1,5 +1,5 @@
 import type { Access, FileChange, Preview } from "../../engine/permission.ts";
-import { defineTool, failed, type ToolContext, type ToolOutput, type ToolScope } from "../../engine/tool.ts";
+import { type DecidedScope, defineTool, failed, type ToolContext, type ToolOutput } from "../../engine/tool.ts";
 import { type PatchSection, parsePatch } from "../../text/patch-parse.ts";
 import { textStart } from "../../text/text-cut.ts";
 import { decidedPath, decideUse } from "../decided-path.ts";
@@ -22,7 +22,7 @@ export const applyPatchTool = defineTool({
     const accesses = new Map<string, Access>();
     for (const { types, name, isDeleted } of touched(sectionsOf(input))) {
       for (const type of types) {
-        const access = await decideUse(type, input, name, scope);
+        const access = await decideUse(type, name, scope);
         const deletes = isDeleted && access.type === "write" ? { deletes: true as const } : {};
         accesses.set(`${type} ${access.path} ${access.written ?? ""}`, { ...access, ...deletes });
       }
@@ -48,7 +48,7 @@ async function applyPatch(input: Input, context: ToolContext): Promise<ToolOutpu
   const breathe = createPace(context.signal);
   const planned = await planPatch(parsePatch(input.input), {
     scope: context,
-    resolve: (path) => decidedPath(input, path, context),
+    resolve: (path) => decidedPath(path, context),
     breathe,
   });
   if (!planned.some(isChanged)) throw new Error("It changes no file.");
@@ -88,10 +88,10 @@ function touched(sections: readonly PatchSection[]): Iterable<Touched> {
   return byName.values();
 }
 
-async function preview(input: Input, scope: ToolScope): Promise<Preview> {
+async function preview(input: Input, scope: DecidedScope): Promise<Preview> {
   const patch = shownPatch(input.input);
   const sections = sectionsOf(input);
-  const resolve = (path: string): Promise<string> => decidedPath(input, path, scope);
+  const resolve = (path: string): Promise<string> => decidedPath(path, scope);
   const files: FileChange[] = [];
   let room = 2 * previewLimit;
   const onSection = ({ oldContent, newContent, ...outline }: FileChange): void => {

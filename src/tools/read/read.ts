@@ -26,7 +26,7 @@ export const readTool = defineTool({
   }),
 
   async access(input, scope) {
-    return [await decideUse("read", input, input.file_path, scope)];
+    return [await decideUse("read", input.file_path, scope)];
   },
 
   async run(input, context) {
@@ -36,7 +36,7 @@ export const readTool = defineTool({
     if (skip < 0) return failed("offset is the number of lines to skip: 0 or more");
     if (limit < 1) return failed("limit is the number of lines to return: 1 or more");
     try {
-      const path = await decidedPath(input, input.file_path, context);
+      const path = await decidedPath(input.file_path, context);
       const stat = await context.host.files.stat(path);
       if (stat === undefined) return failed(`Error reading file: ENOENT: no such file: ${shownName(path)}`);
       if (stat.kind === "directory")

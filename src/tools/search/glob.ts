@@ -21,7 +21,7 @@ export const globTool = defineTool({
   }),
 
   async access(input, scope) {
-    return [await decideUse("read", input, input.folder ?? ".", scope)];
+    return [await decideUse("read", input.folder ?? ".", scope)];
   },
 
   async run(input, context) {
@@ -31,7 +31,7 @@ export const globTool = defineTool({
     if (unusable !== undefined) return failed(`Glob failed: ${unusable}`);
     const { files, search } = context.host;
     try {
-      const folder = await decidedPath(input, input.folder ?? ".", context);
+      const folder = await decidedPath(input.folder ?? ".", context);
       const stat = await files.stat(folder);
       if (stat?.kind !== "directory") return failed(`Glob failed: Directory does not exist: ${shownName(folder)}`);
       const unsearched = whyNotSearched(folder);
@@ -39,7 +39,7 @@ export const globTool = defineTool({
       const exclude = [...listOf(input.excludePatterns ?? []), ...placesBelow(folder, context.protectedPlaces)];
       const result = await search.glob({ folder, include, exclude, limit: mostResults }, context.signal);
       // The search uses names, so its results are shown only if they still lead to the same places.
-      await decidedPath(input, input.folder ?? ".", context);
+      await decidedPath(input.folder ?? ".", context);
       return searchReport(result, folder === context.cwd ? undefined : folder);
     } catch (error) {
       return context.signal.aborted ? interrupted() : failed(`Glob failed: ${messageOf(error)}`);

@@ -32,7 +32,7 @@ export const grepTool = defineTool({
   input,
 
   async access(input, scope) {
-    return [await decideUse("read", input, input.path ?? ".", scope)];
+    return [await decideUse("read", input.path ?? ".", scope)];
   },
 
   async run(input, context) {
@@ -42,14 +42,14 @@ export const grepTool = defineTool({
     if (unusable !== undefined) return failed(`Grep failed: ${unusable}`);
     const { files, search } = context.host;
     try {
-      const path = await decidedPath(input, input.path ?? ".", context);
+      const path = await decidedPath(input.path ?? ".", context);
       const stat = await files.stat(path);
       if (stat === undefined) return failed(`Grep failed: Path does not exist: ${shownName(path)}`);
       const unsearched = stat.kind === "directory" ? whyNotSearched(path) : undefined;
       if (unsearched !== undefined) return failed(`Grep failed: ${unsearched}`);
       const result = await search.grep(query(input, path, context.protectedPlaces), context.signal);
       // The search uses names, so its results are shown only if they still lead to the same places.
-      await decidedPath(input, input.path ?? ".", context);
+      await decidedPath(input.path ?? ".", context);
       return searchReport(result, stat.kind === "directory" && path !== context.cwd ? path : undefined);
     } catch (error) {
       return context.signal.aborted ? interrupted() : failed(`Grep failed: ${messageOf(error)}`);

@@ -21,7 +21,7 @@ export const lsTool = defineTool({
   }),
 
   async access(input, scope) {
-    return [await decideUse("read", input, input.directory_path ?? ".", scope)];
+    return [await decideUse("read", input.directory_path ?? ".", scope)];
   },
 
   async run(input, context) {
@@ -29,7 +29,7 @@ export const lsTool = defineTool({
     if (tooMany !== undefined) return failed(`LS tool call failed: ${tooMany}`);
     const { files } = context.host;
     try {
-      const path = await decidedPath(input, input.directory_path ?? ".", context);
+      const path = await decidedPath(input.directory_path ?? ".", context);
       const stat = await files.stat(path);
       if (stat === undefined) return failed(`LS tool call failed: Directory does not exist: ${shownName(path)}`);
       if (stat.kind !== "directory")

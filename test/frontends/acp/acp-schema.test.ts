@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createWireChecker, type Side } from "./acp-schema.ts";
+import { createWireChecker, type Side } from "./fakes/acp-schema.ts";
 
 const update = (content: object): object => ({
   jsonrpc: "2.0",

@@ -4,7 +4,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Bench, createBench, type Finished, finished, lines, madeUp } from "../../e2e/tinman.ts";
-import { isAlive, until } from "../../sdk/stand-ins.ts";
+import { isAlive, until } from "../../sdk/fakes/stand-ins.ts";
 
 /*
  * acpx is a third-party ACP client for the command line. Its sessions live in a process (the owner) that holds `tinman

@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { RequestError } from "@agentclientprotocol/sdk";
 import { describe, expect, test } from "vitest";
-import { choosing, only, type Permit, refusal, sources, textOf } from "./acp-client.ts";
-import { calls, on, otherwise, useEditor } from "./acp-suite.ts";
+import { choosing, only, type Permit, refusal, sources, textOf } from "./fakes/acp-client.ts";
+import { calls, on, otherwise, useEditor } from "./fakes/acp-suite.ts";
 
 const longCommand = `touch long.txt # ${"x".repeat(500)}\necho 'second line' && echo \`three\``;
 

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { processesWith } from "../../e2e/processes.ts";
 import { type Bench, createBench } from "../../e2e/tinman.ts";
-import { openEditor, refusal, sources, textOf } from "./acp-client.ts";
-import { calls, otherwise, useEditor } from "./acp-suite.ts";
+import { openEditor, refusal, sources, textOf } from "./fakes/acp-client.ts";
+import { calls, otherwise, useEditor } from "./fakes/acp-suite.ts";
 
 const modeIds = ["off", "low", "medium", "high", "spec"];
 

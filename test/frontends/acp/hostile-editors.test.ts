@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Bench, createBench } from "../../e2e/tinman.ts";
 import { isFullRun } from "../../full-run.ts";
-import { isAlive, until } from "../../sdk/stand-ins.ts";
-import { chooses, choosesNothing, type Editor, openEditor, textOf } from "./raw-editor.ts";
+import { isAlive, until } from "../../sdk/fakes/stand-ins.ts";
+import { chooses, choosesNothing, type Editor, openEditor, textOf } from "./fakes/raw-editor.ts";
 
 /* Editors that send or answer what they should not, or leave at the wrong time. */
 

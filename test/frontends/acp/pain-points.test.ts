@@ -2,10 +2,10 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Bench, createBench } from "../../e2e/tinman.ts";
-import { isAlive, until } from "../../sdk/stand-ins.ts";
-import { alikeSources } from "./acp-suite.ts";
-import { badBackend, badFolder } from "./bad-folders.ts";
-import { chooses, choosesNothing, type Editor, openEditor, textOf, type Update } from "./raw-editor.ts";
+import { isAlive, until } from "../../sdk/fakes/stand-ins.ts";
+import { alikeSources } from "./fakes/acp-suite.ts";
+import { badBackend, badFolder } from "./fakes/bad-folders.ts";
+import { chooses, choosesNothing, type Editor, openEditor, textOf, type Update } from "./fakes/raw-editor.ts";
 
 /* The most frequent complaints about agents in editors, and mistakes of an earlier adapter for `droid`: not here. */
 

@@ -2,8 +2,8 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createBench } from "../../e2e/tinman.ts";
-import { choosing, type Editor, openEditor, type Source, sources, textOf } from "./acp-client.ts";
-import { calls, on, otherwise, useEditor } from "./acp-suite.ts";
+import { choosing, type Editor, openEditor, type Source, sources, textOf } from "./fakes/acp-client.ts";
+import { calls, on, otherwise, useEditor } from "./fakes/acp-suite.ts";
 
 describe.each(sources)("%s: several sessions in one process", (source) => {
   const at = useEditor(source, async (bench) => {

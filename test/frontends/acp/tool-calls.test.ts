@@ -5,8 +5,8 @@ import type { SessionUpdate, ToolCall, ToolCallContent } from "@agentclientproto
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ProviderServer } from "../../fakes/providers/base.ts";
 import { createOpenAIResponsesServer } from "../../fakes/providers/openai-responses-server.ts";
-import { choosing, only } from "./acp-client.ts";
-import { alikeSources, calls, on, otherwise, useEditor } from "./acp-suite.ts";
+import { choosing, only } from "./fakes/acp-client.ts";
+import { alikeSources, calls, on, otherwise, useEditor } from "./fakes/acp-suite.ts";
 
 let patcher: ProviderServer;
 const page = createServer((_, response) => response.setHeader("content-type", "text/plain").end("The page."));

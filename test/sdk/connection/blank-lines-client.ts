@@ -1,5 +1,5 @@
 import { webSocketConnection } from "../../../src/sdk/connection/web-socket.ts";
-import { createFakeWebSocket } from "../fake-web-socket.ts";
+import { createFakeWebSocket } from "../fakes/fake-web-socket.ts";
 
 /* A separate program with little memory. */
 

@@ -7,7 +7,7 @@ import {
   resumeSession,
   TimeoutError,
 } from "../../../src/sdk/node.ts";
-import { createFakeBackend, settled } from "../fake-backend.ts";
+import { createFakeBackend, settled } from "../fakes/fake-backend.ts";
 
 describe("a connect that never settles", () => {
   const never = () => new Promise<never>(() => {});

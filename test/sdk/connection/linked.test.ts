@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { linkedConnection } from "../../../src/sdk/connection/linked.ts";
 import { isDone } from "../../rpc/held-sink.ts";
-import { nextLine, wholeOf } from "../stand-ins.ts";
+import { nextLine, wholeOf } from "../fakes/stand-ins.ts";
 
 async function linesOf(incoming: ReturnType<typeof linkedConnection>[1]["incoming"]): Promise<readonly unknown[]> {
   const frames: unknown[] = [];

@@ -6,8 +6,8 @@ import { WebSocket, WebSocketServer } from "ws";
 import { createSession } from "../../../src/sdk/browser.ts";
 import { webSocketConnection } from "../../../src/sdk/connection/web-socket.ts";
 import { type Bench, createBench } from "../../e2e/tinman.ts";
-import { held, heldBeyond, isAlive, nextLine, until } from "../stand-ins.ts";
-import { bridgeWebSockets, type WebSocketBridge } from "../web-socket-bridge.ts";
+import { held, heldBeyond, isAlive, nextLine, until } from "../fakes/stand-ins.ts";
+import { bridgeWebSockets, type WebSocketBridge } from "../fakes/web-socket-bridge.ts";
 
 /* Sockets of the package `ws`. Its types are checked wherever one is passed. */
 

@@ -11,9 +11,9 @@ import { webSocketConnection } from "../../../src/sdk/connection/web-socket.ts";
 import { SdkError } from "../../../src/sdk/errors.ts";
 import { bundleForChild } from "../../fakes/bundle-for-child.ts";
 import { isDone, settled } from "../../rpc/held-sink.ts";
-import { createFakeWebSocket, type FakeOptions, type FakeWebSocket } from "../fake-web-socket.ts";
-import { held, heldBeyond, nextLine, wholeOf } from "../stand-ins.ts";
-import { serveWebSockets } from "../web-socket-server.ts";
+import { createFakeWebSocket, type FakeOptions, type FakeWebSocket } from "../fakes/fake-web-socket.ts";
+import { held, heldBeyond, nextLine, wholeOf } from "../fakes/stand-ins.ts";
+import { serveWebSockets } from "../fakes/web-socket-server.ts";
 
 const closedByUs = { reason: "The connection was closed." };
 

@@ -5,7 +5,7 @@ import type { Random } from "../../fakes/seeded-random.ts";
 import { randomFrom } from "../../fakes/seeded-random.ts";
 import { isFullRun } from "../../full-run.ts";
 import { firstSeed, mutateBytes, mutateJson, sharedByAll } from "../../fuzz/mutate.ts";
-import { eventsOf, runs } from "../stream-json-runs.ts";
+import { eventsOf, runs } from "./stream-json-runs.ts";
 
 const rounds = isFullRun ? 10_000 : 500;
 

@@ -4,7 +4,7 @@ import { sdkTypes } from "../../../src/protocol/sdk-types.ts";
 import { readStreamJson } from "../../../src/sdk/stream-json/stream-json.ts";
 import type { StreamJsonEvent } from "../../../src/sdk/types.ts";
 import { createBench } from "../../e2e/tinman.ts";
-import { eventsOf } from "../stream-json-runs.ts";
+import { eventsOf } from "./stream-json-runs.ts";
 
 /* Our own program's output, from the golden files and live. */
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readStreamJson } from "../../../src/sdk/stream-json/stream-json.ts";
 import type { StreamJsonEvent } from "../../../src/sdk/types.ts";
-import { eventsOf, expectedEvents, runs, textOfLines } from "../stream-json-runs.ts";
+import { eventsOf, expectedEvents, runs, textOfLines } from "./stream-json-runs.ts";
 
 /** Characters of one to four bytes, an invalid line, and no line feed at the end. */
 const text = `\uFEFF${textOfLines(Object.values(runs)[0] ?? [])}é漢😀\r\n${textOfLines([

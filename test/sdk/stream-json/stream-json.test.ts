@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { StreamJsonEvent } from "../../../src/sdk/types.ts";
-import { eventsOf, expectedEvents, runs, textOfLines } from "../stream-json-runs.ts";
+import { eventsOf, expectedEvents, runs, textOfLines } from "./stream-json-runs.ts";
 
 const read = (...lines: readonly object[]): Promise<readonly StreamJsonEvent[]> => eventsOf(textOfLines(lines));
 

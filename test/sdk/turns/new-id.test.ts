@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createSession, query } from "../../../src/sdk/node.ts";
 import { newId } from "../../../src/sdk/turns/prompt-params.ts";
-import { createFakeBackend } from "../fake-backend.ts";
+import { createFakeBackend } from "../fakes/fake-backend.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

@@ -13,8 +13,8 @@ import {
   obliging,
   says,
   settled,
-} from "../fake-backend.ts";
-import { standOf } from "../naive-client.ts";
+} from "../fakes/fake-backend.ts";
+import { standOf } from "../fakes/naive-client.ts";
 
 /* One prompt after the other, abandoned or not. */
 

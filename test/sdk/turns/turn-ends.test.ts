@@ -14,7 +14,7 @@ import {
   settled,
   state,
   usage,
-} from "../fake-backend.ts";
+} from "../fakes/fake-backend.ts";
 
 /* When a turn is over, and what belongs to it. */
 

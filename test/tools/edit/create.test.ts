@@ -3,11 +3,10 @@ import { createTool } from "../../../src/tools/edit/create.ts";
 import { readTool } from "../../../src/tools/read/read.ts";
 import { markOf } from "../../../src/tools/seen-files.ts";
 import { createMemoryHost } from "../../fakes/memory-host.ts";
-import { call, createContext } from "../call.ts";
+import { call, createContext, previewOf } from "../call.ts";
 import { pngOf } from "../image-files.ts";
 
-const preview = (given: unknown, context: ReturnType<typeof createContext>) =>
-  createTool.preview?.(createTool.input.parse(given), context);
+const preview = (given: unknown, context: ReturnType<typeof createContext>) => previewOf(createTool, given, context);
 
 describe("Create", () => {
   it("creates the file and its parents, and remembers the version it wrote", async () => {

@@ -8,7 +8,7 @@ import { createPace } from "../../../src/tools/pace.ts";
 import { readTool } from "../../../src/tools/read/read.ts";
 import { markOf } from "../../../src/tools/seen-files.ts";
 import { createMemoryHost, type MemoryHost } from "../../fakes/memory-host.ts";
-import { call, createContext } from "../call.ts";
+import { call, createContext, previewOf } from "../call.ts";
 
 interface Change {
   readonly old_str: string;
@@ -176,7 +176,7 @@ describe("Edit", () => {
   it("shows an approver what a loose match would change", async () => {
     const host = createMemoryHost({ "/project/f": "\ta\n" });
     const input = { file_path: "f", old_str: "  a\n", new_str: "  b\n" };
-    expect(await editTool.preview?.(input, createContext(host))).toEqual({
+    expect(await previewOf(editTool, input, createContext(host))).toEqual({
       type: "edit",
       path: "/project/f",
       oldContent: "\ta\n",
@@ -291,7 +291,7 @@ describe("Edit", () => {
   it("shows an approver the whole file before and after", async () => {
     const host = createMemoryHost({ "/project/f": "one two", "/project/big": "x".repeat(1024 * 1024 + 1) });
     const preview = (given: object) =>
-      editTool.preview?.(editTool.input.parse({ old_str: "two", new_str: "2", ...given }), createContext(host));
+      previewOf(editTool, { old_str: "two", new_str: "2", ...given }, createContext(host));
     expect([
       await preview({ file_path: "f" }),
       await preview({ file_path: "f", old_str: "three" }),

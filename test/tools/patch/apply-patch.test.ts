@@ -6,7 +6,7 @@ import { applyPatchTool } from "../../../src/tools/patch/apply-patch.ts";
 import { markOf } from "../../../src/tools/seen-files.ts";
 import { createMemoryHost } from "../../fakes/memory-host.ts";
 import { call, createContext } from "../call.ts";
-import { contents, patch } from "../patch-support.ts";
+import { contents, patch } from "./patch-support.ts";
 
 /** Applies a patch to files of `/project`. */
 async function apply(files: Readonly<Record<string, string | Uint8Array>>, input: string) {

@@ -4,7 +4,7 @@ import { applyPatchTool } from "../../../src/tools/patch/apply-patch.ts";
 import { markOf } from "../../../src/tools/seen-files.ts";
 import { createMemoryHost, type MemoryHost } from "../../fakes/memory-host.ts";
 import { call, createContext } from "../call.ts";
-import { contents, patch } from "../patch-support.ts";
+import { contents, patch } from "./patch-support.ts";
 
 describe("a write that fails midway", () => {
   const files = { "/project/a": "1\n", "/project/b": "2\n", "/project/c": "3\n", "/project/d": "4\n" };

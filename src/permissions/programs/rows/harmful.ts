@@ -27,6 +27,9 @@ export const harmfulRows: readonly CommandRow[] = readTable(`
   low crontab [-l]: prints the user's scheduled commands
   high crontab at batch: schedules commands
     writes=/var/spool/cron
+  high tinman [mcp trust|mcp add|mcp remove|mcp enable|mcp disable|mcp login|mcp logout|mcp test]:
+    starts programs, or decides which ones Tinman starts
+    writes=~/.tinman/mcp.json
   high mount umount swapon swapoff losetup: changes file systems
   high iptables nft ufw ip ifconfig route sysctl: changes the network or the kernel
   high useradd userdel usermod passwd chpasswd visudo: changes users or their rights

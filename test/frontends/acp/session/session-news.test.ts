@@ -5,7 +5,7 @@ import { createTranslator } from "../../../../src/frontends/acp/view/acp-updates
 import { createGate } from "../../../../src/rpc/gate.ts";
 import type { Session } from "../../../../src/sdk/api.ts";
 import { createSession } from "../../../../src/sdk/browser.ts";
-import { createFakeBackend, obliging, settled } from "../../../sdk/fake-backend.ts";
+import { createFakeBackend, obliging, settled } from "../../../sdk/fakes/fake-backend.ts";
 
 function newsOf(session?: Session) {
   const updates: SessionUpdate[] = [];

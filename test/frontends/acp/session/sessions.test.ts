@@ -14,7 +14,7 @@ import {
   obliging,
   settings,
   settled,
-} from "../../../sdk/fake-backend.ts";
+} from "../../../sdk/fakes/fake-backend.ts";
 
 /* Sessions over backends in this process, one per connection, in the given order. */
 

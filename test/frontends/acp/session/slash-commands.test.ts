@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { advertised } from "../../../../src/frontends/acp/session/slash-commands.ts";
 import { createSession } from "../../../../src/sdk/browser.ts";
-import { createFakeBackend, obliging } from "../../../sdk/fake-backend.ts";
+import { createFakeBackend, obliging } from "../../../sdk/fakes/fake-backend.ts";
 
 test("a backend's commands are typeable words, with one line about each", async () => {
   const commands = [

@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { createBench } from "../../../e2e/tinman.ts";
+import { openEditor, textOf } from "../fakes/raw-editor.ts";
+
+const server = { name: "files", command: "/bin/true", args: [], env: [] };
+const words = "The MCP server files cannot be used: MCP servers are not supported yet.";
+
+test.each([
+  ["with a notice", { session: { notices: {} } }, []],
+  ["with a notice, despite the option of older settings", { session: { notices: {} } }, ["--skip-mcp-servers"]],
+  ["on stderr if the editor takes no notices", {}, []],
+])("opens a session without unusable MCP servers, %s", async (_, capabilities, args) => {
+  const bench = await createBench();
+  try {
+    const editor = openEditor(bench, { args: [...args, "-m", "offline"], capabilities });
+    await editor.hello();
+    const sessionId = await editor.open(bench.cwd, { mcpServers: [server] });
+    expect(await editor.prompt(sessionId, "Just reply OK.")).toEqual({ result: { stopReason: "end_turn" } });
+    const updates = editor.updates(sessionId);
+    expect(textOf(updates)).toBe("OK");
+    const notices = updates.filter(({ sessionUpdate }) => sessionUpdate === "notice");
+    const { stderr } = await editor.leave();
+    const isTold = "session" in capabilities;
+    expect({ notices, stderr }).toEqual({
+      notices: isTold ? [{ sessionUpdate: "notice", severity: "warning", title: words }] : [],
+      stderr: isTold ? "" : `tinman: ${words}\n`,
+    });
+  } finally {
+    await bench.remove();
+  }
+});
