@@ -63,6 +63,7 @@ const rows = [
     libraries: ["zod"],
     builtins: "all",
   },
+  { room: "mcp/entries", may: ["engine", "config", "store/lease.ts"], builtins: "all" },
   {
     room: "mcp",
     may: ["engine", "mcp/entries"],
@@ -90,7 +91,6 @@ const rows = [
     libraries: ["yaml"],
     builtins: "all",
   },
-  { room: "mcp/entries", may: ["engine", "config", "store/lease.ts"], builtins: "all" },
   { room: "protocol", may: [], libraries: ["zod"], builtins: "none", alone: true },
   { room: "rpc", may: [], builtins: "none" },
   {
@@ -154,6 +154,7 @@ const rows = [
       "access",
       "config",
       "host/processes/start-program.ts",
+      "mcp/entries",
       "pdf",
       "sdk",
       "sdk/node",

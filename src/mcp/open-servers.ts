@@ -102,7 +102,7 @@ class SessionToolServers implements ToolServers {
       this.given = this.given.map((server) =>
         server.name === name ? { name, entry: { ...server.entry, isDisabled: !isEnabled } } : server,
       );
-    } else if (!(await this.options.sources.setEnabled(name, isEnabled))) return false;
+    } else if (!(await this.options.sources.setEnabled(name, isEnabled, this.session.cwd))) return false;
     await this.again();
     if (isEnabled) this.opened?.find(name)?.start();
     return true;
@@ -115,7 +115,7 @@ class SessionToolServers implements ToolServers {
     if (this.isGiven(server)) {
       const others = (this.switchedOff.get(server) ?? []).filter((name) => name !== tool);
       this.switchedOff.set(server, isEnabled ? others : [...others, tool]);
-    } else if (!(await this.options.sources.setToolEnabled(server, tool, isEnabled))) return false;
+    } else if (!(await this.options.sources.setToolEnabled(server, tool, isEnabled, this.session.cwd))) return false;
     await this.again();
     return true;
   };
