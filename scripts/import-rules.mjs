@@ -160,6 +160,7 @@ const rows = [
       "access",
       "config",
       "host/processes/start-program.ts",
+      "mcp/entries",
       "pdf",
       "sdk",
       "sdk/node",

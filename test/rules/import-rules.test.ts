@@ -227,6 +227,7 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
       "./b.ts",
       "../engine/errors.ts",
       "../pdf/pages.ts",
+      "../mcp/entries/sources.ts",
       "../compose.ts",
       "../frontends/exec/a.ts",
       "../connect/connect.ts",
