@@ -92,7 +92,7 @@ const rows = [
   { room: "mcp/entries", may: ["engine", "config", "store/lease.ts"], builtins: "all" },
   {
     room: "mcp",
-    may: ["engine", "mcp/entries"],
+    may: ["engine", "mcp/entries", "mcp/sign-in"],
     lazily: ["@modelcontextprotocol/client"],
     libraries: ["zod"],
     builtins: "no-machine",

@@ -22,7 +22,7 @@ export type Access =
   /** A call of a connected server's tool. */
   | ({ readonly type: "server"; readonly class: AccessClass } & ServerCall);
 
-/** What a call of a server's tool is known by. */
+/** Identifies a call of a server's tool. */
 export interface ServerCall {
   readonly server: string;
   /** The server's own name for it. */

@@ -65,6 +65,13 @@ describe("a contained command", () => {
       "medium, workspace, ~/go/pkg/mod, ~/go/pkg/sumdb, ~/.cache/go-build, ~/.netrc, ~/.gitconfig, ~/.config/git/config, network",
     ],
     ["git fetch", "medium, workspace, ~/.ssh, ~/.git-credentials, ~/.netrc, ~/.gitconfig, ~/.config/git, network"],
+    ["npm view left-pad", "medium, workspace, ~/.npm/_cacache, ~/.npm/_logs, ~/.npmrc, network"],
+    [
+      "go mod download",
+      "medium, workspace, ~/go/pkg/mod, ~/go/pkg/sumdb, ~/.cache/go-build, ~/.netrc, ~/.gitconfig, ~/.config/git/config, network",
+    ],
+    // The project's settings can name the compiler, the git program or a plug-in.
+    ["go mod tidy && go test ./...", "medium, workspace"],
     ["git commit -m x", "medium, workspace, ~/.gitconfig, ~/.config/git/config"],
     ["git commit -m x; ./build.sh", "medium, workspace"],
     ["git commit -m x && git pull", "medium, workspace, ~/.gitconfig, ~/.config/git/config"],

@@ -44,7 +44,7 @@ interface TurnParts {
    */
   runCalls(calls: readonly ToolCallBlock[], offered: OfferedTools, isCut: boolean): Promise<CallsOutcome>;
   reminders(): Promise<readonly string[]>;
-  /** Resolves when the tools that are still connecting are there, or are not waited for any longer. Never rejects. */
+  /** Resolves when no tool server is connecting any more, or the time limit for waiting has passed. Never rejects. */
   toolsSettled(): Promise<void>;
   readonly compaction: Pick<CompactorParts, "options" | "ofCall" | "instructions">;
   /** Prompts that arrived while calls ran and belong to this turn. */

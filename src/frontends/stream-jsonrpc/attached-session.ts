@@ -166,7 +166,7 @@ export class LiveSession {
     this.send(this.translator.underWay());
   }
 
-  /** Begins to tell about servers. */
+  /** Starts to report the state of servers. */
   tellServers(): void {
     this.send(this.translator.openServers());
   }

@@ -2,7 +2,7 @@ import type { SourcedServer } from "./sources.ts";
 
 const mostNamed = 8;
 
-/** What a session's user reads about servers that wait for their trust; `undefined` if none does. */
+/** A notice for the user about untrusted servers; `undefined` if there are none. */
 export function untrustedNotice(servers: readonly SourcedServer[]): string | undefined {
   const names = servers.filter(({ entry, isUntrusted }) => isUntrusted === true && entry.isDisabled !== true);
   if (names.length === 0) return undefined;

@@ -104,7 +104,7 @@ interface RepositoryWalls {
   readonly kept: readonly string[];
   readonly barred: readonly string[];
   readonly unwanted: readonly string[];
-  /** Files of the working tree by which programs start others. Git writes those that it tracks. */
+  /** Files of the working tree that name programs to start. Git can replace tracked ones. */
   readonly startsPrograms: readonly string[];
   /** Git writes settings, and runs without hooks. */
   readonly isSetting: boolean;

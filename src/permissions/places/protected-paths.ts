@@ -21,7 +21,7 @@ const closedAnywhere = [
 ];
 /** Anything written into a repository may decide what git runs. */
 const keptAnywhere = /\/\.git(\/|$)/;
-/** Files that name programs for agents to start, in a repository as in any folder. */
+/** Files that name programs for agents to start, protected in every folder. */
 const startsServers = /\/\.mcp\.json$/;
 /** Files in a home that shells run or source at start-up: their settings, prompts, themes and plug-ins. */
 const startsShell =

@@ -44,7 +44,7 @@ export interface TranslatorStart {
   readonly isCalling?: boolean;
   readonly isCompacting?: boolean;
   readonly openRequests?: ReadonlyMap<string, Interaction>;
-  /** Its servers, which are told about from `openServers` on; absent: from the start. */
+  /** Its servers, reported from `openServers` on; absent: from the start. */
   readonly servers?: readonly ServerState[];
   readonly canSignIn?: boolean;
   /** A prompt's origin. Not used after the prompt was taken or discarded. */
