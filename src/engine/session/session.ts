@@ -205,6 +205,11 @@ export class Session {
     return { ...state, partial: this.audience.reply.partial() ?? state.partial };
   }
 
+  /** The conversation is being compacted, in a turn or between two. */
+  get isCompacting(): boolean {
+    return this.audience.reply.isCompacting;
+  }
+
   /** The events after a seq: the stored ones, and those that a dead process owes. */
   past(after = 0): Promise<readonly DurableEvent[]> {
     return this.pastEvents.after(after);
@@ -360,8 +365,8 @@ export class Session {
       offer: (model) => this.tools.offer(model, this.settings.mode),
       compaction: this.modelView.compaction,
       toolsSettled: async () => servers?.settled(signal),
-      takeJoining: () => {
-        const joining = this.queue.takeJoining();
+      takeJoining: (fits) => {
+        const joining = this.queue.takeJoining(fits);
         taken.push(...joining);
         return joining.map((entry) => entry.messageId);
       },
