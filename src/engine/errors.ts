@@ -43,9 +43,16 @@ export type ErrorCode = keyof typeof errorCodes;
 
 /**
  * Why a model call failed, if a client may act on it and the code doesn't tell. `network`: the model was not reached,
- * or the connection was lost; `timeout`: it was silent for too long.
+ * or the connection was lost; `timeout`: it was silent for too long; `too_large`: the request has too many bytes.
  */
-export const failureCauses = ["rate_limited", "overloaded", "timeout", "network", "empty_response"] as const;
+export const failureCauses = [
+  "rate_limited",
+  "overloaded",
+  "timeout",
+  "network",
+  "empty_response",
+  "too_large",
+] as const;
 
 export type FailureCause = (typeof failureCauses)[number];
 

@@ -2,7 +2,7 @@ import { onAbort } from "../async/on-abort.ts";
 import type { Contained } from "../engine/containment.ts";
 import { AgentError } from "../engine/errors.ts";
 import type { Clock } from "../engine/ports.ts";
-import type { NamedServer } from "../engine/servers/server-entry.ts";
+import { type NamedServer, serverNameFault } from "../engine/servers/server-entry.ts";
 import type { StartServerProgram } from "../engine/servers/server-program.ts";
 import type { ServerState } from "../engine/servers/server-state.ts";
 import type { OpenServers, ServersOfSession, ToolServers } from "../engine/servers/tool-servers.ts";
@@ -31,8 +31,6 @@ export function createOpenServers(options: OpenServersOptions): OpenServers {
   return (session) => new SessionToolServers(session, options);
 }
 
-const namePattern = /^(?!\.)(?!.*___)[A-Za-z0-9_.-]{1,64}$/;
-
 class SessionToolServers implements ToolServers {
   private readonly session: ServersOfSession;
   private readonly options: OpenServersOptions;
@@ -47,11 +45,11 @@ class SessionToolServers implements ToolServers {
   constructor(session: ServersOfSession, options: OpenServersOptions) {
     this.session = session;
     this.options = options;
-    this.given = session.given.filter(({ name }) => namePattern.test(name));
-    for (const { name } of session.given) {
-      if (!namePattern.test(name))
-        this.warn(`A server of the client was left out: ${JSON.stringify(name)} is no valid name.`);
-    }
+    this.given = session.given.filter(({ name }) => {
+      const fault = serverNameFault(name);
+      if (fault !== undefined) this.warn(`A server of the client was left out, because its name ${fault}.`);
+      return fault === undefined;
+    });
     this.beginning = this.refresh();
   }
 
