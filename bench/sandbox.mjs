@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,9 +8,12 @@ import { inFreshPlace, judge, options, printTable, show, spread } from "./measur
 
 /**
  * The cost of containing a command: `true` through `Processes.run`, contained and bare in turn, behind the walls of an
- * ordinary workspace. For comparison, also the launchers alone: bubblewrap and Landlock.
+ * ordinary workspace. For comparison, also the launchers alone: bubblewrap and Landlock. Then what 200 contained commands
+ * leave, and what the sandbox costs a run without commands.
  */
 const most = 3;
+const mostStart = 1.1;
+const inARow = 200;
 const longTimeout = 20_000;
 
 /** Places that are hidden from every command; most of them are missing on every machine. */
@@ -19,7 +22,7 @@ const hiddenNames = `.ssh .aws .gnupg .kube .docker .netrc .npmrc .pypirc .git-c
   .split(/\s+/)
   .flatMap((name) => [name, ...Array.from({ length: 19 }, (_, at) => `${name}-${at}`)]);
 
-const { check, pairs } = options();
+const { check, pairs, program } = options();
 const rounds = pairs ?? 60;
 
 /** @param {string} folder */
@@ -44,6 +47,18 @@ function timed([program = "", ...args], input = "") {
   const startedAt = performance.now();
   const { status } = spawnSync(program, args, { stdio: ["pipe", "ignore", "ignore"], input });
   return status === 0 ? performance.now() - startedAt : Number.NaN;
+}
+
+/**
+ * @param {readonly string[]} command
+ * @param {string} cwd
+ * @param {NodeJS.ProcessEnv} env
+ */
+function timedRun([name = "", ...args], cwd, env) {
+  const startedAt = performance.now();
+  const { status } = spawnSync(name, args, { cwd, env, stdio: "ignore" });
+  if (status !== 0) throw new Error("A run failed, so nothing was measured.");
+  return performance.now() - startedAt;
 }
 
 /**
@@ -177,11 +192,57 @@ await inFreshPlace(async ({ folder, environment }) => {
   }
   server.close();
   printTable([["a command that", "bare", "Landlock", "bubblewrap"], ...rows]);
+
+  const nap = `600.${process.pid}`;
+  /** @param {string} id */
+  const commandOf = (id) => {
+    try {
+      return readFileSync(`/proc/${id}/cmdline`, "utf8");
+    } catch {
+      return "";
+    }
+  };
+  const left = () => ({
+    descriptors: readdirSync("/proc/self/fd").length,
+    mounts: readFileSync("/proc/self/mountinfo", "utf8").split("\n").length,
+    processes: readdirSync("/proc").filter((id) => /^\d+$/.test(id) && commandOf(id).includes(nap)).length,
+    files: readdirSync(workspace).length + readdirSync(sandbox.tempOf(sessionId)).length,
+  });
+  const before = left();
+  for (let at = 0; at < inARow; at++) await run(`env -i setsid sleep ${nap} & true`, true);
+  const after = left();
+  const leaks = Object.entries(after).map(([name, count]) =>
+    Math.max(0, count - (Object.entries(before).find(([it]) => it === name)?.[1] ?? 0)),
+  );
   await sandbox.endSession(sessionId);
+
+  /** @param {"auto" | "off"} mode */
+  const startUp = (mode) =>
+    timedRun([process.execPath, program, "exec", "--sandbox", mode, "Just reply OK."], workspace, environment);
+  const starts = [];
+  for (let round = 0; round < Math.max(10, Math.ceil(rounds / 3)); round++) {
+    const off = startUp("off");
+    starts.push(startUp("auto") / off);
+  }
+  const startRatio = spread(starts.slice(2)).value;
 
   const ratio = spread(values.contained?.map((ms, at) => ms / (values.bare?.[at] ?? Number.NaN)) ?? []).value;
   judge(
-    [{ what: "a contained `true` to a bare one", text: `${ratio.toFixed(2)} times`, value: ratio, target: most }],
+    [
+      { what: "a contained `true` to a bare one", text: `${ratio.toFixed(2)} times`, value: ratio, target: most },
+      {
+        what: `left by ${inARow} commands: descriptors, mounts, processes, files`,
+        text: leaks.join(", "),
+        value: leaks.reduce((sum, count) => sum + count, 0),
+        target: 0,
+      },
+      {
+        what: "a run without commands, with the sandbox to without",
+        text: `${startRatio.toFixed(2)} times`,
+        value: startRatio,
+        target: mostStart,
+      },
+    ],
     check,
   );
 });

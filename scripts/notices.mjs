@@ -26,19 +26,25 @@ const locked = JSON.parse(read("package-lock.json")).packages;
 
 /**
  * Dependencies of bundled packages that are not in the bundle: types, loaders of remote files, and needs of unused
- * parts of prom-client and htmlparser2.
+ * parts of prom-client, htmlparser2 and the MCP client.
  */
 const leftOut = new Set([
   "@opentelemetry/api",
   "@standard-schema/spec",
   "bintrees",
+  "cross-spawn",
   "dom-serializer",
   "domelementtype",
   "domhandler",
   "domutils",
+  "isexe",
   "json-schema",
+  "path-key",
+  "shebang-command",
+  "shebang-regex",
   "tdigest",
   "undici",
+  "which",
 ]);
 
 /** Packages without a licence file, and a package of the same project that has it. */

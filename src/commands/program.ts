@@ -5,6 +5,7 @@ import { exitCodeOf, exitCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
 import { terminalLine } from "../text/terminal-text.ts";
 import { defineExec, duration, sandboxOption } from "./exec/exec-options.ts";
+import { defineMcp } from "./mcp/mcp-options.ts";
 import { processIo } from "./process-io.ts";
 import { defineServe } from "./serve/serve-options.ts";
 import { reportUsage } from "./usage.ts";
@@ -121,6 +122,15 @@ function defineCommands(
     .description("delete sessions and their tool outputs")
     .action(async (ids) => done(await (await import("./sessions.ts")).deleteSessions(ids, io)));
   const models = defineModels(program, io, done);
+  const mcp = defineMcp(program, {
+    list: async (options) => done(await (await import("./mcp/mcp-list.ts")).listServers(options, io)),
+    test: async (name, options) => done(await (await import("./mcp/mcp-test.ts")).testServer(name, options, io)),
+    add: async (name, options) => done(await (await import("./mcp/mcp-change.ts")).addServer(name, options, words, io)),
+    remove: async (name) => done(await (await import("./mcp/mcp-change.ts")).removeServer(name, io)),
+    setEnabled: async (name, isEnabled) =>
+      done(await (await import("./mcp/mcp-change.ts")).setServerEnabled(name, isEnabled, io)),
+    trust: async (name, options) => done(await (await import("./mcp/mcp-trust.ts")).trustServers(name, options, io)),
+  });
   program
     .command("doctor")
     .description("check this machine and the configuration")
@@ -157,7 +167,13 @@ function defineCommands(
     .action(async (file, options) =>
       done(await (await import("./policy/policy-test.ts")).testPolicy(file, options, io)),
     );
-  for (const command of [...program.commands, ...sessions.commands, ...models.commands, ...policy.commands])
+  for (const command of [
+    ...program.commands,
+    ...sessions.commands,
+    ...models.commands,
+    ...mcp.commands,
+    ...policy.commands,
+  ])
     command.allowExcessArguments(false);
 }
 
@@ -210,6 +226,9 @@ function usageWords(error: CommanderError, [command, sub]: readonly string[]): s
   const line = error.message.replace(/^error: /, "").replace(/\s*\n\s*/g, " ");
   if (error.code === "commander.excessArguments" && command === "exec") {
     return `${line} Put the prompt in quotes, or after --.`;
+  }
+  if (error.code === "commander.excessArguments" && command === "mcp" && sub === "add") {
+    return `${line} Put the command after --.`;
   }
   const isLoose = error.code === "commander.excessArguments" || error.code === "commander.unknownOption";
   if (isLoose && command === "policy" && sub === "explain")

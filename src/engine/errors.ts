@@ -32,6 +32,7 @@ export const errorCodes = {
   denied: "A tool call needs a permission that was not granted.",
   cancelled: "The user rejected a tool call.",
   tool_failed: "The run ended on a failed tool.",
+  server_missing: "A required MCP server is missing or failed.",
   server_failed: "An MCP server could not be used, or refused a request.",
   interrupted: "The run was interrupted.",
   too_many_files: "The process, or the machine, has too many files open.",
@@ -42,9 +43,16 @@ export type ErrorCode = keyof typeof errorCodes;
 
 /**
  * Why a model call failed, if a client may act on it and the code doesn't tell. `network`: the model was not reached,
- * or the connection was lost; `timeout`: it was silent for too long.
+ * or the connection was lost; `timeout`: it was silent for too long; `too_large`: the request has too many bytes.
  */
-export const failureCauses = ["rate_limited", "overloaded", "timeout", "network", "empty_response"] as const;
+export const failureCauses = [
+  "rate_limited",
+  "overloaded",
+  "timeout",
+  "network",
+  "empty_response",
+  "too_large",
+] as const;
 
 export type FailureCause = (typeof failureCauses)[number];
 

@@ -22,7 +22,7 @@ export type Access =
   /** A call of a connected server's tool. */
   | ({ readonly type: "server"; readonly class: AccessClass } & ServerCall);
 
-/** What a call of a server's tool is known by. */
+/** Identifies a call of a server's tool. */
 export interface ServerCall {
   readonly server: string;
   /** The server's own name for it. */
@@ -93,6 +93,8 @@ export interface ProtectedPaths {
  * - `output-links`: targets of links that replace build output folders, in a folder and a few levels below it.
  * - `ignore-links`: targets of links that replace ignore files, in a folder and above it.
  * - `installed`: empty if the tool `from` is installed in `node_modules` in or above a folder; else no answer.
+ * - `shadowing-modules`: files and folders in a folder that `python -m`, with the module `from`, would load instead of
+ *   installed modules.
  * - `existing`: the path's target if it exists, else empty.
  * - `unsaved`: what a path or pattern names that git could not restore: untracked files and folders. No answer if a
  *   tracked file has changed, for a new file in a build folder with tracked files, or if there are too many.
@@ -120,6 +122,7 @@ export interface Lookup {
     | "work-tree"
     | "existing"
     | "installed"
+    | "shadowing-modules"
     | "output-links"
     | "ignore-links"
     | "unsaved"
@@ -133,6 +136,7 @@ export interface Lookup {
   /**
    * - `search-path` of a program: the folder that it starts in, if known.
    * - `installed`: the tool.
+   * - `shadowing-modules`: the module.
    * - `unsaved`: `existing` leaves out missing files.
    * - `emptied`: further patterns, one per line.
    * - `repositories-below`: tests, one per line: a pattern for names, or with a slash for paths below the folder. The

@@ -107,7 +107,7 @@ export interface RunOptions {
   readonly toolResultMs?: number;
   /** Servers that the client named. Never stored: they can hold credentials. */
   readonly servers?: readonly NamedServer[];
-  /** Servers that the client named, but not in a usable way. They are reported as failed. */
+  /** Servers that the client named but that cannot be used. They are reported as failed. */
   readonly unusableServers?: readonly UnusableServer[];
   /** Where a browser goes after a sign-in at a server. */
   readonly signInCallback?: string;

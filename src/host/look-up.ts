@@ -42,6 +42,8 @@ const answers: Readonly<Record<Lookup["what"], (path: string, from?: string) => 
   "output-links": async (path) => (await import("./files/links-below.ts")).outputLinks(await onlyReading(path)),
   "ignore-links": async (path) => (await import("./files/links-below.ts")).ignoreLinks(await onlyReading(path)),
   installed: async (path, tool = "") => (await import("./search/installed-tool.ts")).installedTool(path, tool),
+  "shadowing-modules": async (path, module = "") =>
+    (await import("./environment/python-modules.ts")).shadowingModules(await onlyReading(path), module),
   existing: async (path) => (isThere(path) ? whereItLeads(path) : []),
   unsaved: async (path, from) => (await import("./git/unsaved-files.ts")).unsavedFiles(path, from),
   "tracked-names": async (path) => (await import("./git/tracked-files.ts")).trackedNames(await onlyReading(path)),

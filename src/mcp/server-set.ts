@@ -8,7 +8,7 @@ import type { Tool } from "../engine/tool.ts";
 import { Connection, type ConnectionLimits, type ConnectionParts } from "./connection/connection.ts";
 import type { Link, LinkHandlers } from "./connection/link.ts";
 import { elicit } from "./elicitation.ts";
-import type { SourcedServer } from "./entries/sources.ts";
+import type { SourcedServer } from "./entries/sourced-server.ts";
 import { promptText } from "./prompts.ts";
 import { resourceTool } from "./resources.ts";
 import { problemOf } from "./server-problem.ts";

@@ -13,7 +13,7 @@ import {
 import { withoutTrailingSlashes } from "../text/text-cut.ts";
 import { raised, worse } from "./autonomy.ts";
 import { liesIn } from "./places/path-names.ts";
-import { catastropheOf, isExpendable, isSystemPlace, scopeOf } from "./places/path-scope.ts";
+import { catastropheOf, isExpendable, isSettingsPlace, isSystemPlace, scopeOf } from "./places/path-scope.ts";
 import { type KnownPlaces, namedLink, protectedIn } from "./places/protected-paths.ts";
 import { suspectIn } from "./places/suspect-text.ts";
 import { unescaped } from "./programs/arg.ts";
@@ -100,6 +100,7 @@ function judgeTouch(touch: Touch, found: Found, places: Places): Own {
   // The folders of a pattern's matches are not moved themselves.
   const around = touch.lookup.what === "matches" && touch.use === "write" ? new Set(answer.map(folderOf)) : undefined;
   const judged = answer.map((real) => {
+    if (touch.lookup.what === "shadowing-modules") return shadowing(touch.lookup, real);
     if (touch.use === "run") return judgeRun(path, real, places);
     return judgeFile(around?.has(real) === true ? stayingPut(touch) : touch, real, places);
   });
@@ -121,6 +122,8 @@ function judgeWay({ use, lookup }: Touch, places: Places): Own | undefined {
 }
 
 function noAnswer({ use, lookup }: Touch): Own {
+  if (lookup.what === "shadowing-modules")
+    return own("high", "program-in-workspace", `loads what is in ${lookup.path}`);
   if (use === "run") {
     const why = `runs ${lookup.path}, which the PATH may find in the workspace`;
     return own("high", "program-in-workspace", why);
@@ -233,6 +236,10 @@ function judgeRun(name: string, real: string, { cwd, foldsCase }: Places): Own {
   return own("high", "program-in-workspace", `would run ${real} instead of the system's ${name}`);
 }
 
+function shadowing({ from }: Lookup, real: string): Own {
+  return own("high", "program-in-workspace", `would load ${real}, which Python prefers to what ${from} needs`);
+}
+
 function judgeFile(touch: Touch, path: string, places: Places): Own {
   const use = touch.use === "write" ? "write" : "read";
   const verb = `${use}s`;
@@ -250,6 +257,9 @@ function judgeFile(touch: Touch, path: string, places: Places): Own {
   if (scope === "workspace") return own(touch.class, `${use}-workspace`, `${verb} ${path}`);
   if (use === "write" && isSystemPlace(path, places)) {
     return own("high", "write-system", `writes ${path}, which belongs to the system`);
+  }
+  if (use === "write" && isSettingsPlace(path, places)) {
+    return own("high", "write-settings", `writes ${path}, which your programs may obey`);
   }
   if (use === "write" && liesIn(path, places.temp, places.foldsCase)) {
     return own(worse("medium", touch.class), "write-temp", `writes ${path}, in the temp folder`);

@@ -14,7 +14,7 @@ import type { Autonomy } from "../engine/settings.ts";
 import { shownWritten } from "../text/shown-name.ts";
 import { raised, runsAt, worse } from "./autonomy.ts";
 import { namedPlaces } from "./places/named-places.ts";
-import { isExpendable, isSystemPlace, scopeOf } from "./places/path-scope.ts";
+import { isExpendable, isSettingsPlace, isSystemPlace, scopeOf } from "./places/path-scope.ts";
 import { protectedIn, protectedPlaces } from "./places/protected-paths.ts";
 
 interface Judged {
@@ -234,6 +234,10 @@ function judge(access: Access, context: DecisionContext, knowledge: CommandKnowl
       rule: "write-system",
       does: `writes ${access.path}, which belongs to the system`,
     };
+  }
+  if (scope === "outside" && access.type === "write" && isSettingsPlace(access.path, known)) {
+    const does = `writes ${access.path}, which your programs may obey`;
+    return { ...judged, class: "high", rule: "write-settings", does };
   }
   if (scope === "outside") {
     const does = `${verb} ${access.path}, which is outside the workspace`;

@@ -14,7 +14,8 @@ function rowsBelow(page: string, heading: string): readonly (readonly string[])[
   return lines.map((line) => line.split(/(?<!\\)\|/).slice(1, -1));
 }
 
-const codeIn = (cell = ""): readonly string[] => Array.from(cell.matchAll(/`([a-z._A-Z]+)`/g), ([, word = ""]) => word);
+const codeIn = (cell = ""): readonly string[] =>
+  Array.from(cell.matchAll(/`([a-z._A-Z-]+)`/g), ([, word = ""]) => word);
 
 it("the architecture page lists every event, in the right column", () => {
   const rows = rowsBelow("docs/architecture.md", "Events");

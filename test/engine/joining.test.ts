@@ -148,14 +148,23 @@ test("neither prompt runs again if the record of its taking is lost", async () =
   }
 });
 
-test("a prompt that alone does not fit the window does not join, and ends the turn with that reason", async () => {
+test("a prompt that alone does not fit the window does not join: the turn goes on, and only that prompt fails", async () => {
   const large = "words ".repeat(200_000);
-  const { session, outcome } = await whileHeld(
-    [calls(["Hold", {}]), says("fine")],
-    (session) => session.prompt(text(large), { joins: true }).outcome,
-  );
-  expect(outcome).toMatchObject({ reason: "context_full" });
-  expect(outcome.failure?.message).toMatch(/^The prompt alone does not fit .* and was not added to the conversation/);
-  expect(session.history().map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
-  expect(await session.prompt(text("hi")).outcome).toMatchObject({ reason: "completed", finalText: "fine" });
+  let [refused, later]: unknown[] = [];
+  const { session, outcome } = await whileHeld([calls(["Hold", {}]), says("work"), says("fine")], async (open) => {
+    const waiting = [open.prompt(text(large), { joins: true }), open.prompt(text("hi"), { joins: true })];
+    [refused, later] = await Promise.all(waiting.map((prompt) => prompt.outcome));
+  });
+  expect(outcome).toMatchObject({ reason: "completed", finalText: "work" });
+  const message = expect.stringMatching(/^The prompt alone does not fit .* and was not added to the conversation/);
+  expect(refused).toMatchObject({ reason: "context_full", failure: { message } });
+  expect(later).toMatchObject({ reason: "completed", finalText: "fine" });
+  expect(session.history().map(({ role }) => role)).toEqual([
+    "user",
+    "assistant",
+    "tool",
+    "assistant",
+    "user",
+    "assistant",
+  ]);
 });

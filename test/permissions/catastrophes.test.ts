@@ -57,6 +57,13 @@ describe("commands that must never run unasked", () => {
     "rm -rf /usr/bin",
     "mv /etc /tmp/x",
     "npx rimraf ~",
+    "pytest --basetemp=~",
+    "pytest tests --basetemp .git",
+    'python3 -m pytest --basetemp="$HOME" tests',
+    "pytest --basetemp=.",
+    "jest --clearCache --cacheDirectory ~",
+    "vite build --emptyOutDir --outDir ~",
+    "python3 -m venv --clear .",
   ])("%s needs approval at every level but unsafe", async (command) => {
     expect(await verdict(command)).toMatch(/^deny (catastrophic|protected-place)$/);
     expect(await verdict(command, { unsafe: true })).toBe("allow unsafe");

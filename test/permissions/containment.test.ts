@@ -65,8 +65,18 @@ describe("a contained command", () => {
       "medium, workspace, ~/go/pkg/mod, ~/go/pkg/sumdb, ~/.cache/go-build, ~/.netrc, ~/.gitconfig, ~/.config/git/config, network",
     ],
     ["git fetch", "medium, workspace, ~/.ssh, ~/.git-credentials, ~/.netrc, ~/.gitconfig, ~/.config/git, network"],
+    ["npm view left-pad", "medium, workspace, ~/.npm/_cacache, ~/.npm/_logs, ~/.npmrc, network"],
+    [
+      "go mod download",
+      "medium, workspace, ~/go/pkg/mod, ~/go/pkg/sumdb, ~/.cache/go-build, ~/.netrc, ~/.gitconfig, ~/.config/git/config, network",
+    ],
+    // The project's settings can name the compiler, the git program or a plug-in.
+    ["go mod tidy && go test ./...", "medium, workspace"],
     ["git commit -m x", "medium, workspace, ~/.gitconfig, ~/.config/git/config"],
     ["git commit -m x; ./build.sh", "medium, workspace"],
+    ["git commit -m x && git pull", "medium, workspace, ~/.gitconfig, ~/.config/git/config"],
+    ["git add . && curl https://example.com", "medium, workspace, ~/.gitconfig, ~/.config/git/config, network"],
+    ["git commit -m x && curl https://example.com", "medium, workspace, ~/.gitconfig, ~/.config/git/config"],
     ["cat /home/other/notes ../near", "low, workspace, /home/other/notes"],
     ["cat /home/other/notes; ./build.sh", "medium, workspace"],
     ["npm ci && ./build.sh", "medium, workspace"],
@@ -124,11 +134,16 @@ describe("a contained command", () => {
       await of("git commit -m x"),
       await of("git switch -c x && git commit -m x"),
       await of("npm test && git commit -m x"),
+      await of("git fetch && git merge origin/main"),
+      await of("git commit -m x && git pull"),
     ]).toEqual([
       [false, false, git, []],
       [true, true, git, unwanted],
       [true, true, git, unwanted],
       [true, true, [], []],
+      // Hooks must not see the logins that git uses with the network.
+      [false, true, git, unwanted],
+      [true, true, git, unwanted],
     ]);
   });
 

@@ -190,6 +190,13 @@ describe("places known by name", () => {
     [".config/shell/aliases", "kept"],
     [".config/fastfetch/config.jsonc", "kept"],
     [".config/htop/htoprc", "open"],
+    [".config/pylintrc", "kept"],
+    [".config/ccache/ccache.conf", "kept"],
+    [".config/yt-dlp/config", "kept"],
+    [".local/share/direnv/allow/0123", "kept"],
+    [".local/share/cargo/bin/ls", "kept"],
+    [".cache/p10k-instant-prompt-u.zsh", "kept"],
+    [".cache/p10k-u/dump.zsh", "kept"],
     [".dbt/packages/a", "open"],
     [".config/Code/User/settings.json", "kept"],
     [".cargo/env-notes", "open"],
@@ -200,7 +207,7 @@ describe("places known by name", () => {
     const [read, write] = [reading(path), writing(path)];
     expect([read, write]).toEqual([
       kind === "closed" ? closed : "allow read-outside",
-      kind === "open" ? "allow write-outside" : closed,
+      kind === "open" ? `allow write-${/^\.(?:config|local)\//.test(name) ? "settings" : "outside"}` : closed,
     ]);
   });
 

@@ -42,6 +42,14 @@ put(cwd, {
   "build/a/x": "",
   "settings/.npmrc": "logs-dir=/x",
   "settings/below/a": "",
+  "modules/own/json/__init__.py": "",
+  "modules/used/argparse.py": "",
+  "modules/runs/pip/__main__.py": "",
+  "modules/compiled/_ssl.cpython-311-x86_64-linux-gnu.so": "",
+  "modules/harmless/__init__.py": "",
+  "modules/harmless/test/__init__.py": "",
+  "modules/harmless/json/data.txt": "",
+  "modules/harmless/tool.py": "",
 });
 repository(cwd);
 for (const name of ["libs/a", "libs/b"]) repository(join(cwd, name));
@@ -66,6 +74,31 @@ async function decided(command: string, changes: Partial<DecisionContext> = {}):
   const { verdict, rule } = policy.decide(accesses, here);
   return `${verdict} ${rule}`;
 }
+
+describe("a Python module that is run by name", () => {
+  test.each([
+    "cd modules/harmless && python3 -m json.tool tool.py",
+    "cd modules/harmless && python -m pip list",
+    "mkdir fresh && cd fresh && python3 -m venv .venv",
+    "python3 -m venv .venv && python3 -m pip install requests",
+    "cd modules/runs && python3 -m pytest",
+  ])("%s runs the installed one", async (command) => {
+    expect(await decided(command, { autonomy: "medium" })).toMatch(/^allow /);
+  });
+
+  test.each([
+    "cd modules/own && python3 -m json.tool a.json",
+    "cd modules/used && python -m venv .venv",
+    "cd modules/used && python3 -m black .",
+    "cd modules/used && uv run python -m ruff check",
+    "cd modules/runs && python3 -m pip list",
+    "cd modules/compiled && python3 -m pip install requests",
+    "cp src/a.ts json.py && python3 -m json.tool a.json",
+    "cp -r modules/own/json . && python3 -m json.tool a.json",
+  ])("%s could run the project's", async (command) => {
+    expect(await decided(command, { autonomy: "medium" })).toMatch(/^deny (program-in-workspace|moved-path)$/);
+  });
+});
 
 describe("a program that obeys the project's settings even to print its version", () => {
   test.each(["npm -v", "cd src && npm --version"])("%s reads where there are none", async (command) => {

@@ -109,6 +109,11 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
     ["../config/load.ts", "../host/a.ts", "zod", "node:child_process"],
   ],
   [
+    "mcp/sign-in/a.ts",
+    ["./b.ts", "../../engine/ports.ts", "../../store/lease.ts", "../../text/a.ts", "node:http"],
+    ["../entries/a.ts", "../../net/network.ts", "../../host/a.ts", "node:child_process", "zod"],
+  ],
+  [
     "mcp/entries/a.ts",
     ["./b.ts", "../../config/load.ts", "../../engine/errors.ts", "../../store/lease.ts", "node:fs"],
     ["../../store/jsonl-store.ts", "../../host/a.ts", "../../compose.ts", "zod", "yaml", "node:child_process"],
@@ -222,6 +227,7 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
       "./b.ts",
       "../engine/errors.ts",
       "../pdf/pages.ts",
+      "../mcp/entries/sources.ts",
       "../compose.ts",
       "../frontends/exec/a.ts",
       "../connect/connect.ts",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { faultsOfFile, faultsOfText, keptFiles } from "./source-limits.ts";
+import { crowdedFolders, faultsOfFile, faultsOfText, keptFiles } from "./source-limits.ts";
 
 /** Planted in pieces, so that this file itself obeys the rules. */
 const planted: readonly (readonly [path: string, text: string, fault: string])[] = [
@@ -56,5 +56,12 @@ describe("the limits of the source", () => {
     const files = keptFiles();
     expect(files).toContain("src/engine/event.ts");
     expect(files.flatMap(faultsOfFile)).toEqual([]);
+  });
+
+  it("allow a folder of src only so many files", () => {
+    const files = (folder: string, count: number) => Array.from({ length: count }, (_, at) => `${folder}/${at}.ts`);
+    const planted = [...files("src/full", 17), ...files("src/crowded", 18), ...files("test/many", 18)];
+    expect(crowdedFolders(planted)).toEqual(["src/crowded has 18 files; 17 is the most"]);
+    expect(crowdedFolders(keptFiles())).toEqual([]);
   });
 });

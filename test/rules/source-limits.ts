@@ -1,8 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
+import { dirname } from "node:path";
 
 const maxLines = 400;
+/** The aim is about 15. */
+const maxFiles = 17;
 const isCode = (path: string): boolean => /\.(?:ts|mjs)$/.test(path);
 
 interface Limit {
@@ -87,4 +90,17 @@ export function faultsOfText(path: string, text: string): readonly string[] {
     if (at >= 0) faults.push(`${path}:${at + 1} ${says}`);
   }
   return faults;
+}
+
+/** The folders of `src` among these paths that have too many files, except tables of data. */
+export function crowdedFolders(paths: readonly string[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const path of paths) {
+    const folder = dirname(path);
+    if (path.startsWith("src/") && folder !== "src/permissions/programs/rows")
+      counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  return [...counts].flatMap(([folder, count]) =>
+    count > maxFiles ? `${folder} has ${count} files; ${maxFiles} is the most` : [],
+  );
 }

@@ -8,9 +8,10 @@ function idOf(name: string): string {
   return `${name.replace(/(?<=[a-z])(?=[A-Z])/g, "-").toLowerCase()}-cli`;
 }
 
-/** Resolves names or ids in any case. Throws `usage` for an unknown one. */
+/** Resolves names or ids in any case. Throws `usage` for an unknown one. Tools of MCP servers appear later, if at all. */
 export function toolNames(given: readonly string[], tools: readonly Tool[]): readonly string[] {
   return given.map((word) => {
+    if (word.includes("___")) return word;
     const wanted = word.toLowerCase();
     const tool = tools.find(({ name }) => name.toLowerCase() === wanted || idOf(name) === wanted);
     if (tool !== undefined) return tool.name;

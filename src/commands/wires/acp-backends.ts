@@ -25,7 +25,6 @@ export function engineBackend(given: GivenAcp, io: Io): Backend {
   };
   return {
     settings: {},
-    takesRemoteServers: false,
     connect: () => async () => linked(await load()),
     list: async ({ cwd }) => {
       const { engine } = (await load()).composition;
@@ -56,7 +55,7 @@ async function loadEngine(given: GivenAcp, io: Io): Promise<Loaded> {
     import("./connection-options.ts"),
     import("../../frontends/stream-jsonrpc/connection.ts"),
   ]);
-  const composition = await compose(process.env, { sandboxMode: given.sandbox });
+  const composition = await compose(process.env, { sandboxMode: given.sandbox, serverWaitMs: given.mcpWait });
   const { onDefaultModel: _, ...options } = await connectionOptions(given, composition, io);
   // The front end shows notices itself.
   const log = { ...options.log, event: async () => undefined };
@@ -88,8 +87,6 @@ export function commandBackend(command: string, given: GivenAcp): Backend {
   const start = isProgram(command) ? { executable: command } : { command };
   return {
     settings: settingsOf(given),
-    // Our own engine does not support MCP servers yet, wherever it runs.
-    takesRemoteServers: owner !== "tinman",
     connect: (cwd) => spawnBackend({ ...start, cwd }),
     ...(owner === "none" ? {} : { list: async (query: { readonly cwd?: string }) => listed(owner, query) }),
     ...(owner === "tinman" ? { remove: removeOwn } : {}),

@@ -125,6 +125,7 @@ const namesNoFile: ReadonlySet<Lookup["what"]> = new Set([
   "git",
   "signatures",
   "installed",
+  "shadowing-modules",
   "fetched-branches",
   "program",
   "search-path",

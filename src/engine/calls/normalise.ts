@@ -37,7 +37,9 @@ export async function normaliseCalls(message: AssistantMessage, own: OwnTools): 
 
 /** Whether a call by this name is shown only once complete, because until then its tool is ambiguous. */
 export function isAlias(name: string, own: Pick<OwnTools, "tools" | "clientRunsTools">): boolean {
-  return !own.clientRunsTools && (targetOf(name, {}, own.tools)?.name ?? name) !== name;
+  if (own.clientRunsTools) return false;
+  const target = targetOf(name, {}, own.tools);
+  return target === undefined ? editorKeys.has(keyOf(name)) : target.name !== name;
 }
 
 async function normalise(call: ToolCallBlock, own: OwnTools): Promise<ToolCallBlock> {
@@ -75,13 +77,17 @@ interface Target {
 function targetOf(written: string, given: unknown, tools: readonly Tool[]): Target | undefined {
   const exact = tools.find(({ name }) => name === written);
   if (exact !== undefined) return { name: written, tool: exact, fixed: {} };
-  const key = folded(written.replace(/^(?:functions|default_api|tools?)[.:]/, ""));
+  const key = keyOf(written);
   const spelled = tools.find(({ name }) => folded(name) === key);
   if (spelled !== undefined) return { name: spelled.name, tool: spelled, fixed: {} };
   const known = ownNames.get(key) ?? (editorKeys.has(key) ? editorTarget(given) : undefined);
   if (known === undefined) return undefined;
   const tool = tools.find(({ name }) => name === known.name);
   return tool === undefined ? known : { ...known, tool };
+}
+
+function keyOf(written: string): string {
+  return folded(written.replace(/^(?:functions|default_api|tools?)[.:]/, ""));
 }
 
 /** Keyed by folded name. */

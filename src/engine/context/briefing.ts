@@ -18,7 +18,8 @@ export class Briefing {
   private readonly journal: Journal;
   private readonly noticed = new Set<string>();
   private readonly denied = new Map<string, CommandRules["deny"][number]>();
-  private oriented = false;
+  /** How many messages there were when the environment was told. Without a new one since, its prompt was not taken. */
+  private orientedAt: number | undefined;
   /** Instructions of folders below the workspace, on their way to the log. */
   private readonly toldBelow = new Set<string>();
   private readonly run: RunOptions;
@@ -118,8 +119,9 @@ export class Briefing {
     const news: string[] = [];
     // Reports a broken rule before anything else is done.
     await this.rules();
-    if (this.isHere && !this.oriented) {
-      this.oriented = true;
+    const isOriented = this.orientedAt !== undefined && state.messages.length > this.orientedAt;
+    if (this.isHere && !isOriented) {
+      this.orientedAt = state.messages.length;
       const texts = await this.parts.context.reminders(state.cwd);
       news.push(...texts.filter((text) => !told.some((other) => other.includes(text))));
     }

@@ -3,7 +3,7 @@ import type { SessionState } from "../log/history.ts";
 import type { Message, UserMessage } from "../message.ts";
 import { type KeptOfCall, keptTexts, shortenOldest } from "./kept.ts";
 import { listOfSteps, standIn } from "./notes.ts";
-import { fitResults, type Pruned, prune, tokensOf, withinTokens } from "./prune.ts";
+import { fitResults, type Pruned, prune, tokensOf, withinTokens, withoutMedia } from "./prune.ts";
 import { textTokens } from "./tokens.ts";
 
 export type CompactedBody = Omit<EventOf<"context.compacted">, "at" | "sessionId" | "seq" | "turnId">;
@@ -44,6 +44,16 @@ export function isJustCompacted({ standIn, view: [first, ...rest] }: SessionStat
   return standIn !== undefined && first?.id === standIn.messageId && tokensOf(rest) < leastNews;
 }
 
+/** Removes old images and files; if there are none, those of the task too. `undefined` if only the newest has any. */
+export function compactMedia(parts: Pick<CompactionParts, "state" | "trigger" | "fixed">): CompactedBody | undefined {
+  const { view } = parts.state;
+  const end = tailStart(view, 0);
+  const pruned = [withoutMedia(view, end, parts.state.task), withoutMedia(view, end)].find(
+    ({ results, media }) => results.length > 0 || media.length > 0,
+  );
+  return pruned && prunedBody(parts, pruned);
+}
+
 /**
  * Makes room in the model's view: shortens old results, or replaces old messages by notes. `undefined` if nothing can
  * be removed.
@@ -56,7 +66,9 @@ export async function compact(parts: CompactionParts): Promise<CompactedBody | u
   // A user who requests it wants a fresh start.
   const end = trigger === "user" ? view.length : tailStart(view, room * shares.tail);
   const pruned = prune(view, end);
-  const shorter = trigger === "user" ? undefined : shortEnough(pruned, end, room);
+  // What the user attached to the running task cannot be read again.
+  const withTask = prune(view, end, state.task);
+  const shorter = trigger === "user" ? undefined : (shortEnough(withTask, end, room) ?? shortEnough(pruned, end, room));
   if (shorter !== undefined) return prunedBody(parts, shorter);
   const notes = await parts.summarise(view);
   const isGain = (after: number): boolean =>
@@ -97,7 +109,10 @@ function tailStart(view: readonly Message[], most: number): number {
   return start;
 }
 
-function prunedBody(parts: CompactionParts, { view, results, media }: Pruned): CompactedBody {
+function prunedBody(
+  parts: Pick<CompactionParts, "state" | "trigger" | "fixed">,
+  { view, results, media }: Pruned,
+): CompactedBody {
   const tokens = { tokensBefore: parts.fixed + tokensOf(parts.state.view), tokensAfter: parts.fixed + tokensOf(view) };
   return { type: "context.compacted", trigger: parts.trigger, results, media, ...tokens };
 }

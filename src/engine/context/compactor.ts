@@ -6,7 +6,7 @@ import type { Clock, Ids, ModelCatalog, ModelInfo, ModelPort, ModelRequest } fro
 import type { ModelSilence } from "../settings.ts";
 import { costOf } from "../turn/cost.ts";
 import { type Budget, budgetOf, type ContextOptions, compactsItself, contextTokens, fitsWindow } from "./budget.ts";
-import { type CompactedBody, compact } from "./compaction.ts";
+import { type CompactedBody, compact, compactMedia } from "./compaction.ts";
 import type { KeptOfCall } from "./kept.ts";
 import { type Summary, summaryOf } from "./summary.ts";
 import { estimateTokens } from "./tokens.ts";
@@ -41,6 +41,11 @@ const leastGrowth = 0.1;
 const filled = 0.9;
 /** After a "too long" error: the window is smaller than assumed, or the provider counts more tokens. */
 const afterTooLong = 0.7;
+/** Requests of this share of a refused one are compacted before they are sent. */
+const belowRefused = 0.9;
+
+/** Why a provider refused a request: too many tokens, or too many bytes. */
+export type Refusal = "tokens" | "bytes";
 
 /** Makes room in the model's view during one turn, or once on request. */
 export class Compactor {
@@ -48,6 +53,8 @@ export class Compactor {
   private failures = 0;
   private tokensAfter = 0;
   private isRefused = false;
+  /** The last request that was too long for the provider: its estimated tokens, and as the provider counts. */
+  private refused = { estimate: Number.POSITIVE_INFINITY, counted: Number.POSITIVE_INFINITY };
   /** The configured summary model has failed. */
   private isOwn = false;
 
@@ -73,13 +80,27 @@ export class Compactor {
     return fitsWindow(request, budget) ? request : undefined;
   }
 
-  /** Compacts after a provider called the request too long, at most once per reply. Returns whether that made room. */
-  async madeRoomAfterRefusal(asking: Asking): Promise<boolean> {
+  /** Compacts after a provider refused the request, at most once per reply. Returns whether that made room. */
+  async madeRoomAfterRefusal(asking: Asking, why: Refusal): Promise<boolean> {
     const { state } = this.parts;
     if (this.isRefused || !this.isOn) return false;
     this.isRefused = true;
-    const limit = Math.floor(estimateTokens(asking.request(state.view)) * afterTooLong);
+    if (why === "bytes") return this.droppedMedia(asking);
+    const request = asking.request(state.view);
+    this.learn(request, contextTokens(state, request));
+    const limit = Math.floor(estimateTokens(request) * afterTooLong);
     return (await this.compact("provider", asking, limit)) !== undefined;
+  }
+
+  private async droppedMedia({ request }: Asking): Promise<boolean> {
+    const { state, emit } = this.parts;
+    const body = compactMedia({ state, trigger: "provider", fixed: estimateTokens(request([])) });
+    if (body !== undefined) await emit(body);
+    return body !== undefined;
+  }
+
+  private learn(request: ModelRequest, counted: number): void {
+    this.refused = { estimate: estimateTokens(request), counted };
   }
 
   answered(): void {
@@ -131,7 +152,8 @@ export class Compactor {
   /** Compacts before the window is full, so that the summary request fits after the provider's cached prefix. */
   private limit({ request }: Asking, { window, reserve, limit }: Budget): number {
     const fixed = estimateTokens(request([]));
-    return Math.min(limit, fixed + Math.floor((window - reserve - fixed) * filled));
+    const refused = Math.floor(this.refused.counted * belowRefused);
+    return Math.min(limit, refused, fixed + Math.floor((window - reserve - fixed) * filled));
   }
 
   private isDue(request: ModelRequest, budget: Budget, limit: number): boolean {
@@ -148,11 +170,11 @@ export class Compactor {
     if (this.failures >= mostFailures) return undefined;
     const { signal, emit } = this.parts;
     const chosen = await this.summariser(own);
-    let { text, failure } = await this.askForSummary(view, chosen, wish);
+    let { text, failure } = await this.fittingSummary(view, chosen, wish);
     if (failure !== undefined && chosen.model !== own.model && !signal.aborted) {
       this.isOwn = true;
       await this.tellOwn(failure.message);
-      ({ text, failure } = await this.askForSummary(view, own, wish));
+      ({ text, failure } = await this.fittingSummary(view, own, wish));
     }
     if (text === undefined) this.failures += 1;
     if (failure !== undefined && !signal.aborted) {
@@ -162,6 +184,17 @@ export class Compactor {
     return text;
   }
 
+  /** Asks once more with less, if a provider with a smaller window refuses the request. */
+  private async fittingSummary(view: readonly Message[], asking: Asking, wish: string | undefined): Promise<Summary> {
+    const summary = await this.askForSummary(view, asking, wish);
+    const { failure } = summary;
+    if (failure?.code !== "context_full" && failure?.cause !== "too_large") return summary;
+    const { window, reserve } = this.budget(asking.model.info);
+    const refused = Math.min(estimateTokens(asking.request(view)), this.refused.estimate * afterTooLong);
+    this.refused = { ...this.refused, estimate: Math.min(refused, window - reserve) };
+    return this.askForSummary(view, asking, wish);
+  }
+
   private async askForSummary(
     view: readonly Message[],
     { model, request }: Asking,
@@ -169,10 +202,12 @@ export class Compactor {
   ): Promise<Summary> {
     const { clock, ids, signal, silence, emit, state } = this.parts;
     const isWatched = silence !== undefined && (silence.isChosen || model.boundsSilence !== true);
+    const { window, reserve } = this.budget(model.info);
     const summary = await summaryOf(view, {
       model,
       request,
-      budget: this.budget(model.info),
+      most: Math.min(window - reserve, Math.floor(this.refused.estimate * afterTooLong)),
+      isRefused: this.refused.estimate !== Number.POSITIVE_INFINITY,
       ...(wish === undefined ? {} : { wish }),
       clock,
       messageId: ids.next(),

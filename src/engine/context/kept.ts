@@ -56,6 +56,16 @@ export function shortenOldest(texts: readonly string[], most: number): Kept {
   return { texts: cut, isShortened: true };
 }
 
+/** Reminders that fit beside a prompt, cut if need be; none where there is room for hardly a sentence each. */
+export function remindersWithin(texts: readonly string[], room: number): readonly string[] {
+  const most = room - texts.length * reminderFrame;
+  return most < texts.length * leastReminder ? [] : shortenOldest(texts, most).texts;
+}
+
+/** Tokens of the tags around a reminder, and of one worth sending. */
+const reminderFrame = 20;
+const leastReminder = 50;
+
 function promptText({ content }: UserMessage): string {
   const parts = content.flatMap((block) => {
     if (block.type === "text") return [block.text];

@@ -1,6 +1,6 @@
 import { textStart } from "../../text/text-cut.ts";
 import type { ShortenedResult } from "../event.ts";
-import { callsOf, type Message, type ToolCallBlock, type ToolResultBlock } from "../message.ts";
+import { callsOf, type Message, modelText, type ToolCallBlock, type ToolResultBlock } from "../message.ts";
 import { messageTokens, resultTokens, textTokens } from "./tokens.ts";
 import { hasMedia, shortened } from "./view.ts";
 
@@ -14,17 +14,33 @@ export interface Pruned {
 /** A smaller result takes hardly more room than the line that would replace it. */
 const smallResult = 120;
 
-/** Replaces large results before `end` by a line each, and removes earlier images and files. */
-export function prune(view: readonly Message[], end: number): Pruned {
+/** Replaces large results before `end` by a line each, and removes earlier images and files but those of `kept`. */
+export function prune(view: readonly Message[], end: number, kept: readonly string[] = []): Pruned {
   const results: ShortenedResult[] = [];
-  const media: string[] = [];
   forEachResult(view.slice(0, end), (result, messageId, call) => {
     if (resultTokens(result) <= smallResult) return;
     results.push({ messageId, callId: result.callId, text: lineFor(result, call) });
   });
-  for (const message of view.slice(0, end)) {
-    if (message.role === "user" && hasMedia(message)) media.push(message.id);
-  }
+  const media = mediaOf(view.slice(0, end), kept);
+  return { view: shortened(view, results, media), results, media };
+}
+
+function mediaOf(messages: readonly Message[], kept: readonly string[]): readonly string[] {
+  return messages.flatMap((message) =>
+    message.role === "user" && hasMedia(message) && !kept.includes(message.id) ? [message.id] : [],
+  );
+}
+
+/** Removes the images and files before `end`, but those of `kept`. */
+export function withoutMedia(view: readonly Message[], end: number, kept: readonly string[] = []): Pruned {
+  const old = view.slice(0, end);
+  const media = mediaOf(old, kept);
+  const results: ShortenedResult[] = [];
+  forEachResult(old, (result, messageId) => {
+    if (result.media === undefined) return;
+    const text = `${modelText(result)}\n[It was removed to save room. Call the tool again if you need it.]`;
+    results.push({ messageId, callId: result.callId, text });
+  });
   return { view: shortened(view, results, media), results, media };
 }
 

@@ -1,5 +1,5 @@
 import { type Message, modelText, type ToolResultBlock } from "../message.ts";
-import type { ModelRequest } from "../ports.ts";
+import type { ModelRequest, ToolSpec } from "../ports.ts";
 
 /**
  * An estimate of a request's tokens: four letters per token, one character per token in scripts without spaces. Meant
@@ -7,9 +7,13 @@ import type { ModelRequest } from "../ports.ts";
  */
 export function estimateTokens(request: ModelRequest): number {
   let tokens = textTokens(request.system);
-  for (const tool of request.tools) tokens += 100 + textTokens(tool.description);
+  for (const tool of request.tools) tokens += toolTokens(tool);
   for (const message of request.messages) tokens += messageTokens(message);
   return tokens;
+}
+
+export function toolTokens({ description }: Pick<ToolSpec, "description">): number {
+  return 100 + textTokens(description);
 }
 
 const imageTokens = 1_600;

@@ -27,7 +27,7 @@ export interface SessionState {
   measured: { readonly messages: number; readonly tokens: number } | undefined;
   /** The stand-in that the last compaction put in front of the view. */
   standIn: { readonly messageId: string; readonly isShortened: boolean } | undefined;
-  /** The prompts of the current or last turn. */
+  /** The prompts of the current or last turn, and of unfinished ones right before it. */
   task: readonly string[];
   /** Accepted prompts that are not part of the conversation yet, oldest first. */
   readonly waiting: Map<string, { readonly content: readonly PromptBlock[]; readonly at: number }>;
@@ -137,7 +137,8 @@ export function applyEvent(state: SessionState, event: DurableEvent): void {
     case "turn.started":
       state.turn = { id: event.turnId, startedAt: event.at, model: event.model, prompts: event.prompts ?? [] };
       state.turns.push({ from: event.seq });
-      state.task = [];
+      // A task goes on in the next turn unless it was finished.
+      state.task = state.lastEnd === undefined || isFinished(state.lastEnd) ? [] : state.task.slice(-mostPrompts);
       break;
     case "prompt.taken":
       takePrompt(state, event.messageId, event.reminders);
@@ -193,6 +194,13 @@ export function applyEvent(state: SessionState, event: DurableEvent): void {
     default:
       event satisfies never;
   }
+}
+
+/** Prompts of unfinished turns that count as the running task. */
+const mostPrompts = 20;
+
+function isFinished(reason: EndReason): boolean {
+  return reason === "completed" || reason === "planned" || reason === "refused";
 }
 
 function endTurn(turns: SessionState["turns"], seq: number): void {

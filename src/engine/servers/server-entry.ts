@@ -43,7 +43,7 @@ export interface NamedServer {
   readonly entry: ServerEntry;
 }
 
-/** A server that a client named in a way that cannot be used. */
+/** A server that a client named but that cannot be used. */
 export interface UnusableServer {
   readonly name: string;
   readonly kind: ServerKind;

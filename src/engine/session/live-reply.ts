@@ -7,8 +7,9 @@ interface Block {
   text: string;
 }
 
-/** The current reply's text as sent to clients. The log only has checkpoints of it. */
+/** The current reply's text as sent to clients, and a compaction under way. The log only has checkpoints of the text. */
 export class LiveReply {
+  isCompacting = false;
   private messageId: string | undefined;
   private at = 0;
   private blocks = new Map<number, Block>();
@@ -23,6 +24,8 @@ export class LiveReply {
       compact(this.blocks.get(event.block)?.text ?? "");
     } else if (event.type === "message.ended" || event.type === "turn.ended") {
       this.begin(undefined, event.at);
+    } else if (event.type === "compaction.started" || event.type === "compaction.ended") {
+      this.isCompacting = event.type === "compaction.started";
     }
   }
 

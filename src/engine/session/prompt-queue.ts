@@ -73,8 +73,14 @@ export class PromptQueue {
     for (const entry of this.entries) entry.leftover = false;
   }
 
-  takeJoining(): readonly QueuedPrompt[] {
-    return this.takeWhere((entry) => entry.joins && entry.stored);
+  /** Those that can join the live turn, up to the first that does not fit: it gets its own turn, and keeps its place. */
+  takeJoining(fits: (messageId: string) => boolean): readonly QueuedPrompt[] {
+    let isPast = false;
+    return this.takeWhere((entry) => {
+      if (isPast || !entry.joins || !entry.stored) return false;
+      isPast = !fits(entry.messageId);
+      return !isPast;
+    });
   }
 
   /** Removes all except leftovers. */
@@ -83,9 +89,9 @@ export class PromptQueue {
   }
 
   private takeWhere(isTaken: (entry: QueuedPrompt) => boolean): readonly QueuedPrompt[] {
-    const taken = this.entries.filter(isTaken);
-    this.entries = this.entries.filter((entry) => !isTaken(entry));
-    return taken;
+    const taken = new Set(this.entries.filter(isTaken));
+    this.entries = this.entries.filter((entry) => !taken.has(entry));
+    return [...taken];
   }
 }
 

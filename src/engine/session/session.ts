@@ -11,6 +11,7 @@ import { copyState, type SessionState } from "../log/history.ts";
 import { Journal } from "../log/journal.ts";
 import type { Message, PromptBlock, Usage } from "../message.ts";
 import type { LogDamage, ModelInfo, SessionLog, ToolSpec } from "../ports.ts";
+import { PromptCommands } from "../servers/prompt-commands.ts";
 import type { ServerState } from "../servers/server-state.ts";
 import { SessionServers } from "../servers/session-servers.ts";
 import type { ToolServers } from "../servers/tool-servers.ts";
@@ -40,6 +41,7 @@ export class Session {
   private readonly audience: Audience;
   private readonly tools: SessionTools;
   private readonly ownServers: SessionServers;
+  private readonly commands: PromptCommands;
   private readonly modelView: ModelView;
   private readonly queue: PromptQueue;
   private readonly sent: SentPrompts;
@@ -89,6 +91,7 @@ export class Session {
       interactions: this.interactions,
       tell: (event) => void this.journal.emit(event).catch(() => undefined),
     });
+    this.commands = new PromptCommands(() => this.ownServers.open());
     this.tools = new SessionTools(this.ownServers.tools(), state.settings, run, (tool) => parts.toolSchema(tool));
     this.modelView = new ModelView(parts, { journal: this.journal, briefing: this.briefing, tools: this.tools, run });
     const { journal, briefing, interactions, tools, sandbox } = this;
@@ -121,6 +124,11 @@ export class Session {
   /** Its servers. Absent if it has none, or before the session is used. */
   get servers(): ToolServers | undefined {
     return this.ownServers.opened;
+  }
+
+  /** Starts its servers now instead of with the first use. */
+  openServers(): ToolServers | undefined {
+    return this.ownServers.open();
   }
 
   /** All its servers, with those that the client named in a way that cannot be used. */
@@ -202,6 +210,11 @@ export class Session {
     return { ...state, partial: this.audience.reply.partial() ?? state.partial };
   }
 
+  /** The conversation is being compacted, in a turn or between two. */
+  get isCompacting(): boolean {
+    return this.audience.reply.isCompacting;
+  }
+
   /** The events after a seq: the stored ones, and those that a dead process owes. */
   past(after = 0): Promise<readonly DurableEvent[]> {
     return this.pastEvents.after(after);
@@ -255,6 +268,7 @@ export class Session {
   async interrupt(cause?: AgentError): Promise<void> {
     const { live } = this;
     const failures: unknown[] = [];
+    this.commands.interrupt();
     // Emitted before the turn is aborted, so that the turn's end comes last.
     const discarded = this.queue.drop().map(async (entry) => {
       const told = this.journal.emit({ type: "prompt.discarded", messageId: entry.messageId });
@@ -290,6 +304,7 @@ export class Session {
   async close(cause?: AgentError): Promise<void> {
     if (this.closed) return this.ended;
     this.closed = true;
+    this.commands.interrupt();
     for (const entry of this.queue.drop()) entry.settle(notRun());
     this.live?.abort.abort(cause);
     await this.live?.done;
@@ -300,12 +315,16 @@ export class Session {
     await this.log.release().finally(() => this.end.resolve());
   }
 
-  private async accept(entry: QueuedPrompt, content: readonly PromptBlock[]): Promise<void> {
+  private async accept(entry: QueuedPrompt, given: readonly PromptBlock[]): Promise<void> {
     if (this.closed) throw new AgentError("session_closed", "The session is closed.");
     this.queue.checkRoomFor(entry);
     // Queued before it is stored, so that an interrupt in between finds it.
     this.queue.add(entry);
     try {
+      const expanding = this.commands.expand(given);
+      // Without a command nothing is awaited: an interrupt must find the prompt stored, or being stored.
+      const content = expanding === undefined ? given : await expanding;
+      if (this.queue.position(entry) === 0) throw new AgentError("interrupted", "The prompt was dropped.");
       await this.journal.emit({ type: "prompt.accepted", messageId: entry.messageId, content });
       entry.stored = true;
     } catch (error) {
@@ -351,8 +370,8 @@ export class Session {
       offer: (model) => this.tools.offer(model, this.settings.mode),
       compaction: this.modelView.compaction,
       toolsSettled: async () => servers?.settled(signal),
-      takeJoining: () => {
-        const joining = this.queue.takeJoining();
+      takeJoining: (fits) => {
+        const joining = this.queue.takeJoining(fits);
         taken.push(...joining);
         return joining.map((entry) => entry.messageId);
       },

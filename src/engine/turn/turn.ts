@@ -1,8 +1,9 @@
 import type { Denial } from "../calls/ask-for-calls.ts";
 import { isAlias, normaliseCalls } from "../calls/normalise.ts";
 import type { CallsOutcome } from "../calls/tool-calls.ts";
-import { budgetOf, fitsWindow } from "../context/budget.ts";
-import { Compactor, type CompactorParts } from "../context/compactor.ts";
+import { budgetOf } from "../context/budget.ts";
+import { Compactor, type CompactorParts, type Refusal } from "../context/compactor.ts";
+import { remindersWithin } from "../context/kept.ts";
 import { buildRequest, chosenModel } from "../context/request.ts";
 import { estimateTokens } from "../context/tokens.ts";
 import type { Failure } from "../errors.ts";
@@ -43,11 +44,11 @@ interface TurnParts {
    */
   runCalls(calls: readonly ToolCallBlock[], offered: OfferedTools, isCut: boolean): Promise<CallsOutcome>;
   reminders(): Promise<readonly string[]>;
-  /** Resolves when the tools that are still connecting are there, or are not waited for any longer. Never rejects. */
+  /** Resolves when no tool server is connecting any more, or the time limit for waiting has passed. Never rejects. */
   toolsSettled(): Promise<void>;
   readonly compaction: Pick<CompactorParts, "options" | "ofCall" | "instructions">;
   /** Prompts that arrived while calls ran and belong to this turn. */
-  takeJoining(): readonly string[];
+  takeJoining(fits: (messageId: string) => boolean): readonly string[];
   emit(body: EventBody): Promise<void>;
   room(): Promise<void> | undefined;
 }
@@ -135,8 +136,9 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     if (text.trim() !== "") finalText = continuations > 0 ? finalText + text : text;
     if (reply.usage === undefined) isPriced = false;
     if (stop === "interrupted") return interrupted(signal);
-    if (reply.failure?.code === "context_full" && reply.message.content.length === 0) {
-      if (await compactor.madeRoomAfterRefusal(asking)) return undefined;
+    const refusal = reply.failure && reply.message.content.length === 0 ? refusalOf(reply.failure) : undefined;
+    if (refusal !== undefined) {
+      if (await compactor.madeRoomAfterRefusal(asking, refusal)) return undefined;
       if (signal.aborted) return interrupted(signal);
     }
     if (reply.failure !== undefined) return failedWith(reply.failure);
@@ -152,12 +154,9 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
       failedTool = outcome.results.find(isToolError);
       if (signal.aborted) return interrupted(signal);
       if (outcome.end !== undefined) return endOf(outcome.end, outcome.denials);
-      const joining = parts.takeJoining();
+      const joining = parts.takeJoining((messageId) => roomBeside(messageId, model.info, []) >= 0);
       promptIds.push(...joining);
-      for (const messageId of joining) {
-        if (isTooLarge(messageId, model.info)) return promptTooLarge(model.info.contextWindow);
-        await emit({ type: "prompt.taken", messageId, reminders: [] });
-      }
+      for (const messageId of joining) await emit({ type: "prompt.taken", messageId, reminders: [] });
       return isOver ? outputLimit() : undefined;
     }
     if (isOver) return outputLimit();
@@ -176,13 +175,15 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     return window - reserve - fixed < leastRoom ? windowTooSmall(model, fixed, reserve) : undefined;
   };
 
-  /** A prompt larger than the window would make every later turn fail, so it must stay out of the conversation. */
-  const isTooLarge = (id: string, model: ModelInfo): boolean => {
+  /** Tokens that a prompt leaves in an empty conversation; below 0, no turn could run once it is taken. */
+  const roomBeside = (id: string, model: ModelInfo, reminders: readonly string[]): number => {
     const { content = [], at = 0 } = state.waiting.get(id) ?? {};
+    const others = reminders.reduce((sum, text) => sum + text.length, 0);
     // A token has at least one character, so most prompts need no counting.
-    if (sizeOf(content) <= model.contextWindow / 4) return false;
+    if (sizeOf(content) + others <= model.contextWindow / 4) return Number.POSITIVE_INFINITY;
     const message = { id, role: "user", content, createdAt: at } as const;
-    return !fitsWindow(buildRequest(state, [message], parts.offer(model).specs), budgetOf(model, state.settings));
+    const { window, reserve } = budgetOf(model, state.settings);
+    return window - reserve - estimateTokens(buildRequest(state, [message], parts.offer(model).specs));
   };
 
   let end: End | undefined;
@@ -198,11 +199,12 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     const resolved = parts.models.resolve(chosenModel(state.settings).id).catch(() => undefined);
     let [reminders, model] = await Promise.all([parts.reminders(), resolved, begun]);
     for (const messageId of parts.promptIds) {
-      if (model !== undefined && isTooLarge(messageId, model.info)) {
+      const room = model === undefined ? Number.POSITIVE_INFINITY : roomBeside(messageId, model.info, reminders);
+      if (model !== undefined && room < 0) {
         end = tooSmallWindow(model.info) ?? promptTooLarge(model.info.contextWindow);
         break;
       }
-      await emit({ type: "prompt.taken", messageId, reminders });
+      await emit({ type: "prompt.taken", messageId, reminders: remindersWithin(reminders, room) });
       reminders = [];
     }
     await parts.toolsSettled();
@@ -264,6 +266,12 @@ function interrupted(signal: AbortSignal): End {
   if (cause instanceof AgentError && cause.code === "interrupted")
     return { reason: "interrupted", failure: cause.failure, cause: "process_ended" };
   return { reason: "interrupted", failure: { code: "interrupted", message: "The run was interrupted." } };
+}
+
+/** Whether a smaller request can help. */
+function refusalOf({ code, cause }: Failure): Refusal | undefined {
+  if (code === "context_full") return "tokens";
+  return cause === "too_large" ? "bytes" : undefined;
 }
 
 function failedWith(failure: Failure): End {

@@ -124,6 +124,7 @@ export class LiveSession {
       usage: session.usage,
       waiting: session.waiting(),
       ...(turn === undefined ? {} : { turn, partial, isCalling: openCalls.size > 0, openRequests }),
+      isCompacting: session.isCompacting,
       ...(turn?.promptId === undefined ? {} : { turnId: turn.promptId }),
       servers: session.serverStates(),
       canSignIn,
@@ -165,7 +166,7 @@ export class LiveSession {
     this.send(this.translator.underWay());
   }
 
-  /** Begins to tell about servers. */
+  /** Starts to report the state of servers. */
   tellServers(): void {
     this.send(this.translator.openServers());
   }
@@ -251,11 +252,12 @@ export class LiveSession {
 
   /**
    * The client's input has ended, so questions can no longer be answered. Resolves when all accepted prompts have had
-   * their turn, or at once if the session continues without this client.
+   * their turn, and a requested compaction is done, or at once if the session continues without this client.
    */
-  async finish(): Promise<void> {
+  async finish(compacting: Promise<void>): Promise<void> {
     if (this.parts.held.goesOn) return;
     this.attachment.change({ approve: false, answer: false });
+    await compacting;
     while (this.turns.size > 0) await Promise.all(this.turns);
   }
 

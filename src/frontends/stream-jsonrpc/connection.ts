@@ -21,6 +21,8 @@ const slowMethods: ReadonlySet<string> = new Set(["droid.compact_session", "droi
 /** One client: handles its requests in order, and answers each exactly once. */
 export class Connection {
   private readonly context: Context;
+  /** The last compaction on request, with its response. */
+  private compacting: Promise<void> = Promise.resolve();
   private handling: Promise<void> = Promise.resolve();
   private waiting = { requests: 0, characters: 0 };
   private unread = 0;
@@ -67,7 +69,7 @@ export class Connection {
       await this.untilRead();
     }
     await this.handling;
-    await this.context.live?.finish();
+    await this.context.live?.finish(this.compacting);
   }
 
   /** Ends the running turn and drops queued prompts. */
@@ -119,7 +121,8 @@ export class Connection {
     const handled = this.handle(message);
     // Others must get through meanwhile, such as an interrupt, or the answer to a sign-in.
     if (!slowMethods.has(message.method)) return handled;
-    handled.catch((error: unknown) => context.fail(error));
+    const finished = handled.catch((error: unknown) => context.fail(error));
+    if (message.method === "droid.compact_session") this.compacting = finished;
   }
 
   private inOrder(size: number, work: () => Promise<void>): void {

@@ -17,7 +17,7 @@ export function dialectOf(client: { readonly protocolVersion?: string | undefine
   return hasNewWord ? "later" : "early";
 }
 
-/** What a client understands beyond what all do. */
+/** Words of the protocol that only some clients know. */
 export interface Vocabulary {
   /** It can be asked with `sandbox_violation`. */
   readonly violations: boolean;

@@ -38,7 +38,7 @@ export class NoSession extends Error {
   }
 }
 
-/** What the request names does not exist. */
+/** The request names something that doesn't exist. */
 export class NotFound extends Error {}
 
 /** The error response, and its id: the early dialect does not name the request. */

@@ -29,6 +29,11 @@ const keyShapes = [
   "xkeysib-[\\w-]{20,}|HRKU-[\\w-]{20,}|sk\\.eyJ[\\w.-]{16,}|gl(?:sa|c)_[\\w+/=-]{20,}|ph[cx]_\\w{20,}|pat[A-Za-z0-9]{14}\\.[0-9a-f]{32,}|sntry[su]_[\\w+/=-]{20,}|bkua_\\w{20,}|CCIPAT_\\w{16,}",
   "AT(?:ATT|CTT|BB)3?[\\w=-]{24,}|ops_eyJ[\\w-]{8,}|pscale_(?:pw|tkn|oauth)_[\\w.-]{8,}|AGE-SECRET-KEY-1\\w{20,}|tskey-[\\w-]{16,}|SK[0-9a-f]{32}(?![0-9a-f])",
   "LTAI\\w{16,}|\\d{8,10}:AA[\\w-]{33}|[MNO][\\w-]{23,25}\\.[\\w-]{6}\\.[\\w-]{27,}|rzp_(?:live|test)_\\w{14,}|xprv\\w{100,}",
+  "sq[apu]_[0-9a-f]{40}|lsv2_(?:pt|sk)_\\w{30,}|napi_\\w{40,}|duffel_(?:live|test)_[\\w-]{30,}|shippo_(?:live|test)_[0-9a-f]{30,}|dd[op]_[A-Za-z0-9]{30,}",
+  "fio-u-[\\w-]{40,}|FLWSECK(?:_TEST)?-\\w{20,}|pnu_\\w{30,}|rdme_\\w{40,}|zpka_\\w{30,}|tfp_[\\w-]{40,}|EAACEdEose0cBA\\w{20,}|snyk_uat\\.[\\w.-]{8,}",
+  "vcp_\\w{20,}|AKID[A-Za-z0-9]{32}(?!\\w)|access-(?:sandbox|development|production)-[0-9a-f]{8}-[0-9a-f-]{27}|ico-[A-Za-z0-9]{32}(?!\\w)|API-[A-Z0-9]{26}(?!\\w)",
+  "cmVmdGtuOj\\w{20,}|1/\\d{13,}:[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}:fx(?!\\w)|pat\\.[\\w-]{20,}\\.[0-9a-f]{24}\\.\\w{16,}|y0_[\\w-]{40,}",
+  "AKC[A-Za-z0-9]{60,}|aio_[A-Za-z0-9]{28}(?!\\w)|sl\\.[\\w-]{100,}|cio[A-Za-z0-9]{32}(?!\\w)",
   "vercel_blob_rw_\\w{16,}|CFPAT-[\\w-]{20,}|EZ[AT]K[0-9a-f]{32,}\\w*|[0-9a-f]{32}-us\\d{1,2}(?!\\d)",
 ];
 

@@ -2,13 +2,16 @@ import { realpathSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Canonical, so that commands see no link in `TMPDIR`. */
+/** Canonical, so that commands see no link in `TMPDIR`. Like most programs, it does without a folder that is missing. */
 function tempRoot(): string {
-  try {
-    return realpathSync.native(tmpdir());
-  } catch {
-    return tmpdir();
+  for (const path of [tmpdir(), "/tmp"]) {
+    try {
+      return realpathSync.native(path);
+    } catch {
+      // Try the next one.
+    }
   }
+  return tmpdir();
 }
 
 /** Our folder in the system's temp folder. Private and invisible to contained commands. */

@@ -17,16 +17,16 @@ function setting(path: string): string | undefined {
   }
 }
 
-/** The settings that prevent user namespaces here. */
+/** The settings that prevent user namespaces here. The kernel's also hold in a container. */
 function adviceFor(): string {
-  if (existsSync("/.dockerenv") || existsSync("/run/.containerenv")) {
-    return "Start the container with --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined.";
-  }
   if (setting("/proc/sys/kernel/unprivileged_userns_clone") === "0") {
     return "Allow user namespaces: sysctl kernel.unprivileged_userns_clone=1.";
   }
   if (setting("/proc/sys/user/max_user_namespaces") === "0") {
     return "Allow user namespaces: sysctl user.max_user_namespaces=10000.";
+  }
+  if (existsSync("/.dockerenv") || existsSync("/run/.containerenv")) {
+    return "Start the container with --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined.";
   }
   if (setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") === "1") {
     return "Allow user namespaces: sysctl kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor profile for bwrap.";

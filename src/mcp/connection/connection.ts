@@ -6,7 +6,7 @@ import type { ServerState, ServerStatus } from "../../engine/servers/server-stat
 import type { ServerPrompt } from "../../engine/servers/tool-servers.ts";
 import { failed, type ToolContext, type ToolOutput } from "../../engine/tool.ts";
 import type { Fields } from "../../text/values.ts";
-import type { SourcedServer } from "../entries/sources.ts";
+import type { SourcedServer } from "../entries/sourced-server.ts";
 import { listPrompts } from "../prompts.ts";
 import { problemOf, ServerProblem, withStop } from "../server-problem.ts";
 import type { ToolOwner } from "../tools/called-tool.ts";

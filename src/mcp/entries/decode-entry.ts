@@ -10,7 +10,7 @@ import {
   type ServerOAuth,
   serverNameFault,
 } from "../../engine/servers/server-entry.ts";
-import { type Fields, fieldsOf, isRecord, textOf } from "../../text/values.ts";
+import { type Fields, fieldsOf, isRecord } from "../../text/values.ts";
 
 /** Entries as their files and clients write them: variables are still `${NAME}`. */
 export interface DecodedServers {
@@ -41,17 +41,6 @@ export function decodeDocument(document: unknown, where: string): DecodedServers
   return decodeAll(Object.entries(found), where);
 }
 
-/** `mcpServers` of a client's request: a list of entries with names. They grant the servers no rights. */
-export function decodeList(given: unknown): DecodedServers {
-  const list = Array.isArray(given) ? given : [];
-  const named = list.map((one): readonly [string, unknown] => {
-    const { name, tools: _, sampling: __, ...entry } = fieldsOf(one);
-    return [textOf(name) ?? "", isRecord(one) ? entry : one];
-  });
-  const decoded = decodeAll(named, "mcpServers");
-  return { ...decoded, servers: decoded.servers.map(withoutRights) };
-}
-
 /** Without what only the user can grant a server. */
 export function withoutRights({ name, entry }: NamedServer): NamedServer {
   const { tools: _, sampling: __, ...own } = entry;
@@ -59,20 +48,20 @@ export function withoutRights({ name, entry }: NamedServer): NamedServer {
 }
 
 function decodeAll(given: readonly (readonly [name: string, raw: unknown])[], where: string): DecodedServers {
-  const servers = new Map<string, NamedServer>();
+  const servers: NamedServer[] = [];
   const problems: string[] = [];
   for (const [name, raw] of given.slice(0, mostServers)) {
-    const decoded = servers.has(name) ? { fault: "duplicate name" } : decodeServer(name, raw);
+    const decoded = decodeServer(name, raw);
     if ("fault" in decoded) problems.push(skipped(name, where, decoded.fault));
-    else servers.set(name, { name, entry: decoded.entry });
+    else servers.push({ name, entry: decoded.entry });
   }
   if (given.length > mostServers)
     problems.push(`${where} names more than ${mostServers} MCP servers. The rest is skipped.`);
-  return { servers: [...servers.values()], problems };
+  return { servers, problems };
 }
 
 /** A sentence about an entry that cannot be used. */
-export function skipped(name: string, where: string, fault: string): string {
+function skipped(name: string, where: string, fault: string): string {
   return printable(`Skipped the MCP server ${visible(name)} of ${where}: ${fault}.`);
 }
 
@@ -100,7 +89,7 @@ const types: Readonly<Record<string, string>> = {
 function inUsualForm(raw: unknown): unknown {
   if (!isRecord(raw)) return raw;
   const { type, headers, disabled, ...others } = Object.fromEntries(
-    Object.entries(raw).filter(([, value]) => value !== null),
+    Object.entries(raw).filter(([, value]) => value !== null && value !== undefined),
   );
   return {
     ...others,

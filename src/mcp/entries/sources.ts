@@ -4,8 +4,8 @@ import type { UserConfig } from "../../config/check/checked-config.ts";
 import { repositoryRoot } from "../../config/rules/repository-folders.ts";
 import { AgentError, failureOf } from "../../engine/errors.ts";
 import { type NamedServer, serverNameFault } from "../../engine/servers/server-entry.ts";
-import type { ServerSource } from "../../engine/servers/server-state.ts";
 import type { ManagedServers } from "./managed-file.ts";
+import type { SourcedServer, WrittenServer } from "./sourced-server.ts";
 
 export interface ServerSourcesOptions {
   /** Tinman's own. */
@@ -15,21 +15,13 @@ export interface ServerSourcesOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** A server that a session can use. Its variables are replaced, unless it is untrusted or disabled. */
-export interface SourcedServer extends NamedServer {
-  readonly source: ServerSource;
-  readonly disabledTools?: readonly string[];
-  /** From the repository, and not trusted as it is now: it must not be started or reached. */
-  readonly isUntrusted?: boolean;
-}
-
 /** Where servers are configured: config.yaml, `$TINMAN_HOME/mcp.json`, and `.mcp.json` of the repository. */
 export interface ServerSources {
   /**
    * The servers for a folder (canonical), the user's first. Read anew each time. `problems`: one sentence each about what
-   * is skipped. Never rejects.
+   * is skipped or not trusted. Never rejects.
    */
-  list(cwd: string): Promise<ListedServers>;
+  list(cwd: string): Promise<{ readonly servers: readonly SourcedServer[]; readonly problems: readonly string[] }>;
   /** Stores a server in mcp.json. Rejects with `usage` for a bad or known name, `config_invalid` or `storage_failed`. */
   add(server: NamedServer): Promise<void>;
   /** False if mcp.json has no such server. */
@@ -39,95 +31,94 @@ export interface ServerSources {
   setToolEnabled(server: string, tool: string, isEnabled: boolean, cwd?: string): Promise<boolean>;
 }
 
-export interface ListedServers {
-  readonly servers: readonly SourcedServer[];
+/** For people: entries as their files have them. */
+export interface WrittenSources extends ServerSources {
+  written(cwd: string): Promise<WrittenServers>;
+}
+
+export interface WrittenServers {
+  readonly servers: readonly WrittenServer[];
   readonly problems: readonly string[];
 }
 
-/** An entry before its variables are replaced. */
-interface Found extends NamedServer {
-  readonly source: ServerSource;
-  readonly isUntrusted?: boolean;
-}
-
-interface FoundServers {
-  readonly found: readonly Found[];
-  readonly problems: readonly string[];
-}
-
-const none: FoundServers = { found: [], problems: [] };
+const none: WrittenServers = { servers: [], problems: [] };
 
 /** Loads what reads entries only when there are some. */
-export function createServerSources({ home, config, env }: ServerSourcesOptions): ServerSources {
+export function createServerSources({ home, config, env }: ServerSourcesOptions): WrittenSources {
   const configured = config?.servers;
 
-  const ofConfig = async (): Promise<FoundServers> => {
+  const ofConfig = async (): Promise<WrittenServers> => {
     if (configured === undefined) return none;
     const { configuredServers } = await import("./decode-entry.ts");
-    return { found: configuredServers(configured).map((server) => ({ ...server, source: "user" })), problems: [] };
+    const servers = configuredServers(configured).map((server) => ({ ...server, file: "config.yaml" as const }));
+    return { servers, problems: [] };
   };
 
-  const managed = async (): Promise<{ readonly file?: ManagedServers } & FoundServers> => {
+  const managed = async (): Promise<WrittenServers & { readonly switches?: ManagedServers["switches"] }> => {
     if (!existsSync(join(home, "mcp.json"))) return none;
     try {
-      const file = await (await import("./managed-file.ts")).readManaged(home);
-      return { file, found: file.servers.map((server) => ({ ...server, source: "user" })), problems: file.problems };
+      const { servers, ...file } = await (await import("./managed-file.ts")).readManaged(home);
+      return { ...file, servers: servers.map((server) => ({ ...server, file: "mcp.json" })) };
     } catch (error) {
-      return { found: [], problems: [failureOf(error).message] };
+      return { servers: [], problems: [failureOf(error).message] };
     }
   };
 
-  const ofProject = async (cwd: string): Promise<FoundServers> => {
+  const ofProject = async (cwd: string): Promise<WrittenServers> => {
     const root = await repositoryRoot(cwd);
     const folders = [...new Set([cwd, root])].filter((folder) => existsSync(join(folder, ".mcp.json")));
     if (folders.length === 0) return none;
     const [{ offeredServers }, { readTrust }] = await Promise.all([import("./project-file.ts"), import("./trust.ts")]);
-    const { servers, problems } = await offeredServers(folders, root);
-    const more: string[] = [];
+    const offered = await offeredServers(folders, root);
+    const problems = [...offered.problems];
     const trust = await readTrust(home).catch((error: unknown) => {
-      more.push(failureOf(error).message);
+      problems.push(failureOf(error).message);
       return () => "new" as const;
     });
-    const found = servers.map(({ name, entry, ...offered }): Found => {
-      const isUntrusted = trust({ name, entry, ...offered }) !== "trusted";
-      return { name, entry, source: "project", ...(isUntrusted ? { isUntrusted } : {}) };
+    const servers = offered.servers.map((server): WrittenServer => {
+      const { name, entry, folder } = server;
+      return { name, entry, file: ".mcp.json", offer: { folder, trust: trust(server) } };
     });
-    return { found, problems: [...problems, ...more] };
+    return { servers, problems };
   };
 
-  const knows = async (name: string, cwd: string | undefined): Promise<boolean> => {
-    if (configured !== undefined && Object.hasOwn(configured, name)) return true;
-    const { found } = await managed();
-    if (found.some((server) => server.name === name)) return true;
-    return cwd !== undefined && (await ofProject(cwd)).found.some((server) => server.name === name);
+  const all = async (cwd: string | undefined) => {
+    const [own, stored, offered] = await Promise.all([
+      ofConfig(),
+      managed(),
+      cwd === undefined ? none : ofProject(cwd),
+    ]);
+    const found = new Map<string, WrittenServer>();
+    for (const server of [...own.servers, ...stored.servers, ...offered.servers]) {
+      if (!found.has(server.name)) found.set(server.name, server);
+    }
+    const problems = [...own.problems, ...stored.problems, ...offered.problems];
+    return { found, problems, switches: stored.switches };
+  };
+
+  const written = async (cwd: string): Promise<WrittenServers> => {
+    const { found, problems, switches } = await all(cwd);
+    const servers = [...found.values()].map((server) => {
+      const { enabled, disabledTools = [] } = switches?.(server.name) ?? {};
+      const { isDisabled = false, ...entry } = server.entry;
+      const isOff = enabled === undefined ? isDisabled : !enabled;
+      return {
+        ...server,
+        entry: { ...entry, ...(isOff ? { isDisabled: true } : {}) },
+        ...(disabledTools.length === 0 ? {} : { disabledTools }),
+      };
+    });
+    return { servers, problems };
   };
 
   return {
+    written,
+
     async list(cwd) {
-      const [own, { file, ...stored }, offered] = await Promise.all([ofConfig(), managed(), ofProject(cwd)]);
-      const found = new Map<string, Found>();
-      for (const server of [...own.found, ...stored.found, ...offered.found]) {
-        if (!found.has(server.name)) found.set(server.name, server);
-      }
-      const problems = [...own.problems, ...stored.problems, ...offered.problems];
-      if (found.size === 0) return { servers: [], problems };
-      const { expandEntry } = await import("./expand-entry.ts");
-      const servers = [...found.values()].flatMap((server): readonly SourcedServer[] => {
-        const { enabled, disabledTools } = file?.switches(server.name) ?? { enabled: undefined, disabledTools: [] };
-        const { isDisabled = false, ...entry } = server.entry;
-        const isOff = enabled === undefined ? isDisabled : !enabled;
-        const listed = {
-          ...server,
-          ...(disabledTools.length === 0 ? {} : { disabledTools }),
-          entry: { ...entry, ...(isOff ? { isDisabled: true } : {}) },
-        };
-        if (isOff || server.isUntrusted === true) return [listed];
-        const whole = expandEntry(listed, env);
-        if ("entry" in whole) return [{ ...listed, entry: whole.entry }];
-        problems.push(whole.fault);
-        return [];
-      });
-      return { servers, problems };
+      const { servers, problems } = await written(cwd);
+      if (servers.length === 0) return { servers: [], problems };
+      const { usable } = await import("./usable-servers.ts");
+      return usable(servers, problems, env);
     },
 
     async add(server) {
@@ -146,14 +137,18 @@ export function createServerSources({ home, config, env }: ServerSourcesOptions)
     },
 
     async setEnabled(name, isEnabled, cwd) {
-      if (!(await knows(name, cwd))) return false;
+      const server = (await all(cwd)).found.get(name);
+      if (server === undefined) return false;
+      const isEnabledByFile = server.entry.isDisabled !== true;
       const { changeSwitches } = await import("./managed-file.ts");
-      await changeSwitches(home, name, (before) => ({ ...before, enabled: isEnabled }));
+      await changeSwitches(home, name, ({ enabled: _, ...others }) =>
+        isEnabled === isEnabledByFile ? others : { ...others, enabled: isEnabled },
+      );
       return true;
     },
 
     async setToolEnabled(server, tool, isEnabled, cwd) {
-      if (!(await knows(server, cwd))) return false;
+      if (!(await all(cwd)).found.has(server)) return false;
       const { changeSwitches } = await import("./managed-file.ts");
       await changeSwitches(home, server, ({ disabledTools, ...before }) => {
         const others = disabledTools.filter((name) => name !== tool);

@@ -17,6 +17,7 @@ export function httpFailure(status: number, message: string, retryAfterMs?: numb
 
 const causes: ReadonlyMap<number, FailureCause> = new Map([
   [408, "timeout"],
+  [413, "too_large"],
   [429, "rate_limited"],
   [503, "overloaded"],
   [504, "timeout"],

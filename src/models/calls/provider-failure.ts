@@ -8,6 +8,7 @@ import { UnstreamedAnswer } from "../traffic/watched-fetch.ts";
 import { CutStream, StreamFault } from "./ai-sdk.ts";
 import { httpFailure } from "./http-failure.ts";
 import { shownUrl } from "./redact.ts";
+import { isTooLong } from "./too-long.ts";
 
 type ErrorEvent = ModelEvent & { type: "error" };
 
@@ -145,7 +146,7 @@ function statusMessage(status: number, why: string, { providerName: name, model,
     case 403:
       return `${name} denied access to ${model} (403)${why} The key is from ${keyPlace}.`;
     case 413:
-      return `The request is too large for ${name} (413)${why} Start a new session, or send smaller files and images.`;
+      return `The request is too large for ${name} (413)${why} Send fewer or smaller files and images.`;
     case 400:
     case 422:
       return `${name} rejected the request for ${model} (${status})${why}`;
@@ -197,13 +198,6 @@ function streamFailure(detail: unknown, spec: ModelSpec, fail: Fail): ErrorEvent
   if (/timeout|deadline_exceeded|\b(408|504)\b/i.test(kind)) return fail("model_failed", message, true, "timeout");
   const isOutage = /server_error|api_error|internal|\b5\d\d\b/i.test(kind);
   return fail("model_failed", message, isOutage || fewRetries);
-}
-
-/** Matched by text. */
-function isTooLong(text: string): boolean {
-  return /context_length_exceeded|prompt is too long|maximum context length|exceed_context_size|exceeds the maximum number of tokens|input token count .{0,40}exceeds/i.test(
-    text,
-  );
 }
 
 function messageIn(value: unknown): string {

@@ -3,8 +3,9 @@
  * repeat quoted text get the tag back, so that files containing it can be edited.
  */
 
+/** Reminders repeat texts of others (prompts, file names, AGENTS.md), so what looks like a tag in them is quoted too. */
 export function reminderText(text: string, mark: string): string {
-  return `<system-reminder id="${mark}">\n${text}\n</system-reminder>`;
+  return `<system-reminder id="${mark}">\n${quoteReminders(text)}\n</system-reminder>`;
 }
 
 /** Each pass adds one `quoted-`, so that text quoted before comes back unchanged. */

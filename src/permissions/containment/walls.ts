@@ -17,6 +17,8 @@ export interface Situation {
 
 /** Sub-commands of git that write a repository's settings. They run without hooks, because a hook could change settings. */
 const changesSettings = /^(?:branch|checkout|switch|submodule|worktree|remote|init|clone|sparse-checkout)$/;
+/** Sub-commands whose hooks check commits, so they must run, and get nothing that other parts need. */
+const checksCommits = /^(?:commit|am|cherry-pick|revert)$/;
 
 /**
  * The walls around a command. All its parts share them. So if a part is unknown or runs the project's code, the command
@@ -28,7 +30,9 @@ export function wallsFor(pieces: readonly Piece[], situation: Situation): Contai
   const reads = situation.class === "read";
   const runsCode = isUnknown || pieces.some(isProjectCode);
   const isShared = (piece: Piece): boolean => needOf(piece.part.words ?? [])?.runsScripts === true;
-  const entitled = runsCode ? (isUnknown ? [] : pieces.filter(isShared)) : pieces;
+  const ownCode = isUnknown ? [] : pieces.filter(isShared);
+  const beside = pieces.some(runsChecks) ? pieces.filter((piece) => !usesNetwork(piece)) : pieces;
+  const entitled = runsCode ? ownCode : beside;
   const needed = entitled.flatMap(({ part }) => (part.words === undefined ? [] : (needOf(part.words) ?? [])));
   const below = (names: string | undefined): readonly string[] =>
     (names?.split(" ") ?? []).map((name) => `${context.home}/${name}`);
@@ -50,7 +54,8 @@ export function wallsFor(pieces: readonly Piece[], situation: Situation): Contai
     kept: reads ? [] : [...kept, ...repositories.kept],
     barred: reads ? [] : [...new Set([...repositories.barred, ...startUp, ...repositories.startsPrograms])],
     unwanted: reads ? [] : repositories.unwanted,
-    runsHooks: !repositories.isSetting,
+    // With the network, git reads logins, which hooks of the project must not see.
+    runsHooks: !repositories.isSetting && !entitled.some((piece) => isGit(piece) && usesNetwork(piece)),
     hidden: hiddenPlaces(context),
     shown: [
       ...[...context.readable, ...needed.flatMap(({ logins }) => below(logins))],
@@ -63,7 +68,7 @@ export function wallsFor(pieces: readonly Piece[], situation: Situation): Contai
 
 function networkFor(pieces: readonly Piece[], { sandbox }: Situation): Containment["network"] {
   if (sandbox.network === "all") return "host";
-  const asking = pieces.filter(({ part }) => part.words !== undefined && needOf(part.words)?.network === true);
+  const asking = pieces.filter(usesNetwork);
   const isWithin = sandbox.hasServers && asking.every(({ part }) => isLocalRequest(part.words ?? []));
   return asking.length === 0 || isWithin ? "session" : "host";
 }
@@ -82,12 +87,24 @@ function isGit({ part, judged }: Piece): boolean {
   return /^row git\b/.test(judged.rule) && part.words?.[0]?.split("/").at(-1) === "git" && judged.class !== "read";
 }
 
+function usesNetwork({ part }: Piece): boolean {
+  return needOf(part.words ?? [])?.network === true;
+}
+
+function subCommand({ part }: Piece): string {
+  return part.words?.find((word, at) => at > 0 && word?.[0] !== "-") ?? "";
+}
+
+function runsChecks(piece: Piece): boolean {
+  return isGit(piece) && checksCommits.test(subCommand(piece));
+}
+
 interface RepositoryWalls {
   readonly writable: readonly string[];
   readonly kept: readonly string[];
   readonly barred: readonly string[];
   readonly unwanted: readonly string[];
-  /** Files of the working tree by which programs start others. Git writes those that it tracks. */
+  /** Files of the working tree that name programs to start. Git can replace tracked ones. */
   readonly startsPrograms: readonly string[];
   /** Git writes settings, and runs without hooks. */
   readonly isSetting: boolean;
@@ -105,9 +122,7 @@ function repositoryWalls(git: readonly Piece[], { context }: Situation): Reposit
     return { writable: [], kept: [], barred, unwanted: [], startsPrograms, isSetting: false };
   }
   // Other sub-commands run hooks, so a single one of them closes the settings.
-  const isSetting = git.every(({ part }) =>
-    changesSettings.test(part.words?.find((word, at) => at > 0 && word?.[0] !== "-") ?? ""),
-  );
+  const isSetting = git.every((piece) => changesSettings.test(subCommand(piece)));
   const own = kept.filter((path) => closed.some((place) => place === `${path}/hooks`));
   // Switching branches replaces tracked files, also those in a folder of hooks. Without the right to, git would leave
   // some of them as they are, and still succeed.

@@ -37,6 +37,8 @@ interface Changes {
   versions: boolean;
   /** Files that programs obey even to print their version. */
   settings: boolean;
+  /** Modules that Python may load. */
+  modules: boolean;
 }
 
 const partOfRepository = /\/(HEAD|config|objects|refs|commondir|\.git)(\/|$)/i;
@@ -62,6 +64,7 @@ export function createMovedPaths(cwd: string, known?: Changes): MovedPaths {
           repositories: false,
           versions: false,
           settings: false,
+          modules: false,
         }
       : { ...known };
   let isOrdered = true;
@@ -87,6 +90,9 @@ export function createMovedPaths(cwd: string, known?: Changes): MovedPaths {
             /\/(?:\.npmrc|go\.(?:mod|work)|rust-toolchain(?:\.toml)?)$/.test(lookup.path))
         );
       });
+      // Builds and installers run the project's code anyway.
+      const isProject = part.touches.some(({ use }) => use === "project");
+      changes.modules ||= !isProject && part.touches.some((touch) => mayMakeModule(touch, cwd));
       changes.versions ||= places.some(({ path }) => versionFile.test(path));
       const asked = runs ? { ...part, touches: [...part.touches, searchPath] } : part;
       // A rule may allow a `high` part, but not a script that this command has just written.
@@ -111,6 +117,11 @@ export function createMovedPaths(cwd: string, known?: Changes): MovedPaths {
   };
 }
 
+function mayMakeModule({ use, lookup: { what, path }, recursive }: Touch, cwd: string): boolean {
+  if (use !== "write" || isBuilt(unescaped(path), cwd)) return false;
+  return what === "matches" || (what === "path" && (recursive || /\.(?:py[cdw]?|so|dylib)$/.test(path)));
+}
+
 /** A word of an unknown call that names a file written by an earlier part. */
 function writtenWord(part: CommandPart, written: ReadonlySet<string>, cwd: string): string | undefined {
   if (part.class !== "high" || written.size === 0) return undefined;
@@ -121,6 +132,7 @@ function whyChanged({ touches }: CommandPart, changes: Changes, cwd: string): st
   for (const { use, lookup, class: accessClass } of touches) {
     const { what, path } = lookup;
     if (what === "existing" && use === "read" && changes.settings) return `obeys ${path}`;
+    if (what === "shadowing-modules" && changes.modules) return `loads modules in ${path}`;
     if (what === "search-path" && changes.versions && lookup.from !== undefined) return `runs ${path}`;
     if (what === "output-links" && !changes.outputs) continue;
     if (askNoFile.has(what)) continue;

@@ -3,6 +3,8 @@ import type { DecisionContext } from "../../engine/permission.ts";
 import { folded, liesIn, plain } from "./path-names.ts";
 import { isProtected, type KnownPlaces } from "./protected-paths.ts";
 
+type Folding = Pick<DecisionContext, "foldsCase">;
+
 /** Where a canonical path is, for a decision. */
 export type PathScope = "workspace" | "outside" | "protected";
 
@@ -12,7 +14,7 @@ export type PathScope = "workspace" | "outside" | "protected";
  */
 export function scopeOf(
   path: string,
-  context: KnownPlaces & Pick<DecisionContext, "readable" | "foldsCase">,
+  context: KnownPlaces & Pick<DecisionContext, "readable"> & Folding,
   use: "read" | "write" = "read",
 ): PathScope {
   const lies = (folder: string): boolean => liesIn(path, folder, context.foldsCase);
@@ -24,8 +26,18 @@ export function scopeOf(
 /** Paths that belong to the system rather than its user. */
 const systemPlaces = /^\/(bin|boot|dev|etc|lib\w*|opt|proc|sbin|sys|usr|var|system|library|applications)(\/|$)/;
 
+/** Folders in a home where programs keep their settings, scripts and installed files. */
+const settingsFolders = [".config", ".local", "Library/Preferences", "Library/Scripts", "Library/Application Support"];
+
+/** Whether writing there may change what the user's programs do. Some settings name programs to run. */
+export function isSettingsPlace(path: string, { home, loginHome = home, foldsCase }: KnownPlaces & Folding): boolean {
+  return settingsFolders.some((name) =>
+    [home, loginHome].some((folder) => liesIn(path, `${folder}/${name}`, foldsCase)),
+  );
+}
+
 /** Whether writing there changes the system. On some machines temporary folders are below system paths. */
-export function isSystemPlace(path: string, { temp, foldsCase }: Pick<DecisionContext, "temp" | "foldsCase">): boolean {
+export function isSystemPlace(path: string, { temp, foldsCase }: Pick<DecisionContext, "temp"> & Folding): boolean {
   return systemPlaces.test(folded(plain(path))) && !liesIn(path, temp, foldsCase) && !liesIn(path, "/var/tmp");
 }
 
@@ -35,7 +47,7 @@ const systemFolder =
 /** Why a path must never be deleted, moved or replaced unasked; `undefined` if there is no such reason. */
 export function catastropheOf(
   path: string,
-  { cwd, home, loginHome = home, foldsCase }: KnownPlaces & Pick<DecisionContext, "foldsCase">,
+  { cwd, home, loginHome = home, foldsCase }: KnownPlaces & Folding,
 ): string | undefined {
   const holds = (folder: string): boolean => liesIn(folder, path, foldsCase);
   if (holds(home) || holds(loginHome)) return "which is or contains a home folder";

@@ -196,7 +196,8 @@ export const placesByKind: readonly Kind[] = [
       .config/powerlevel10k, .config/liquidprompt, .config/liquidpromptrc, .config/neofetch, .config/fastfetch, .config/shell,
       .config/shellrc, .config/aliasrc, .config/profile, .config/env, .config/zshrc.d, .config/antigen, .config/zim, .config/eww,
       .config/picom, .config/byobu, .byobu, .local/share/jupyter/kernels, .config/user-tmpfiles.d, .npm/_npx, .cache/pre-commit,
-      .cache/node/corepack`,
+      .cache/node/corepack, .local/share/direnv/allow, .local/share/omf, .cache/sheldon, .config/ccache, .config/pylintrc,
+      .config/rubocop, .config/yt-dlp, .config/thefuck, .config/espanso, .config/readline, .config/sxhkdrc`,
   },
   {
     kind: "folders of programs",
@@ -211,6 +212,7 @@ export const placesByKind: readonly Kind[] = [
       .cabal/bin, .opam, .dotnet, .composer/vendor/bin, .config/composer/vendor/bin, .krew/bin, .linuxbrew,
       .nix-profile, .nix-defexpr, .mix, .pub-cache/bin, .luarocks, perl5, .juliaup, .foundry/bin, .proto, .rye, .pixi,
       .docker/cli-plugins, .local/share/coursier/bin, .jbang/bin, .wasmtime, .wasmer, .swiftly, .pulumi/bin,
-      .lmstudio/bin, .rd/bin, .orbstack/bin, .local/share/uv/tools, .local/pipx`,
+      .lmstudio/bin, .rd/bin, .orbstack/bin, .local/share/uv/tools, .local/pipx,
+      .local/share/asdf, .local/share/cargo/bin, .local/share/npm, .local/share/bun/bin, .local/state/nix`,
   },
 ];

@@ -21,7 +21,7 @@ const closedAnywhere = [
 ];
 /** Anything written into a repository may decide what git runs. */
 const keptAnywhere = /\/\.git(\/|$)/;
-/** Files that name programs for agents to start, in a repository as in any folder. */
+/** Files that name programs for agents to start, protected in every folder. */
 const startsServers = /\/\.mcp\.json$/;
 /** Files in a home that shells run or source at start-up: their settings, prompts, themes and plug-ins. */
 const startsShell =
@@ -121,7 +121,8 @@ export function isProtected(path: string, known: KnownPlaces, use: "read" | "wri
   if (places.some(({ closed }) => isClosed(closed, path, compared, known))) return true;
   if (closedAnywhere.some((pattern) => pattern.test(name))) return true;
   if (use === "read") return false;
-  if (keptAnywhere.test(name) || startsServers.test(name) || places.some(({ kept }) => holds(kept, compared))) return true;
+  if (keptAnywhere.test(name) || startsServers.test(name) || places.some(({ kept }) => holds(kept, compared)))
+    return true;
   if (isDotFile(name, known)) return true;
   return places.some(
     ({ programs }) => holds(programs, compared) && !programs.some((place) => worksIn(path, place, known)),
@@ -137,11 +138,15 @@ function isClosed(closed: readonly string[], path: string, compared: string, kno
   return closed.some((other) => !agents.has(other) && isInside(path, other));
 }
 
+/** Made by the prompt of zsh for each user, and sourced when a shell starts. */
+const promptCache = /^\.cache\/p10k-/;
+
 /** `~/.anythingrc`: some program reads it at start-up. If the home is the workspace, only the shell's count. */
 function isDotFile(name: string, known: KnownPlaces): boolean {
   return namedPlaces(known).homes.some((home) => {
     if (!name.startsWith(`${home}/.`)) return false;
     const rest = name.slice(home.length + 1);
+    if (promptCache.test(rest)) return true;
     if (isInside(home, folded(known.cwd))) return startsShell.test(rest);
     return !rest.includes("/") && !harmlessDots.has(rest) && !isInside(folded(known.cwd), name);
   });

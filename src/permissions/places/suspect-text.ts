@@ -8,7 +8,7 @@ type Places = KnownPlaces & Pick<DecisionContext, "foldsCase">;
 
 const longestText = 2 * 1024 * 1024;
 const deleting =
-  /(?:^|[^\w.-])(?:rm|rmdir|unlink|shred|mv|truncate|dd|wipefs|chown|chmod|rsync|clean|rimraf|remove_directory|delete|delete-directory|destroy|wipe|erase|srm|trash(?:-put)?|gvfs-trash|u?mount)(?![\w-])|\s-delete\b|--remove-files|--delete\b|--clear\b/;
+  /(?:^|[^\w.-])(?:rm|rmdir|unlink|shred|mv|truncate|dd|wipefs|chown|chmod|rsync|clean|rimraf|remove_directory|delete|delete-directory|destroy|wipe|erase|srm|trash(?:-put)?|gvfs-trash|u?mount|fdupes|jdupes|rdfind)(?![\w-])|\s-delete\b|--remove-files|--delete\b|--clear\b|--(?:basetemp|clearCache|emptyOutDir)\b/;
 /** Programs that may replace anything in the folder they work in. */
 const replacingAll =
   /(?:^|[^\w.-])(?:tar|bsdtar|unzip|cpio|unrar|7z[az]?)(?![\w-])|--work-tree\b|--git-dir\b|\bGIT_(?:WORK_TREE|DIR)=|\bworktree (?:remove|move)\b/;
@@ -71,7 +71,9 @@ const printsFolder =
 /** Programs that replace each file with another. */
 const compressor = /^(?:gzip|gunzip|bzip2|bunzip2|xz|unxz|lzma|zstd|unzstd|lz4|pigz|compress)$/;
 const deletingAll =
-  /(?:^|[^\w.-])(?:rm|rmdir|shred|rimraf|remove_directory|srm|wipe|trash(?:-put)?|gvfs-trash|worktree (?:remove|move))\b|--target-dir\b|--remove-source-files\b/;
+  /(?:^|[^\w.-])(?:rm|rmdir|shred|rimraf|remove_directory|srm|wipe|trash(?:-put)?|gvfs-trash|worktree (?:remove|move))\b|--target-dir\b|--remove-source-files\b|--clear(?![\w-])/;
+/** Options of test runners whose folder is emptied first. */
+const emptiesHere = /--basetemp[= ]["']?\.\/?["']?(?:\s|$)/;
 const removesUser = /(?:^|[^\w.-])(?:userdel|deluser)\s/;
 /** `chdir` without an argument goes to the home in Perl and Ruby. */
 const goesHome = /\bchdir\s?(?:;|\(\s?\))/;
@@ -131,7 +133,7 @@ function replacesFolders(part: string): boolean {
 
 /** Whether a deleting part of the command names the working directory itself. */
 function deletesHere(text: string): boolean {
-  if (deletingCallHere.test(text)) return true;
+  if (deletingCallHere.test(text) || emptiesHere.test(text)) return true;
   return partsOf(text).some((part) => {
     if (/^\s{0,9}(?:find|fd|git)\b/.test(part) && !/\bworktree\b/.test(part)) return false;
     return /\s["']?\.\/?["']?(?:\s|$)/.test(part) && (deletingAll.test(part) || replacesFolders(part));
@@ -164,14 +166,36 @@ function withKnownValues(text: string, { cwd, home }: Places): string {
   );
 }
 
+/** The flags with which these list hidden files. */
+const hiddenFlags: Readonly<Record<string, RegExp>> = {
+  rg: /^(?:--hidden|--unrestricted|-\w*\.\w*|-(?:[^\Wu]|u(?!u))*uu\w*)$/,
+  fd: /^(?:--hidden|--unrestricted|-[^\WHu]*[Hu]\w*)$/,
+  fdfind: /^(?:--hidden|--unrestricted|-[^\WHu]*[Hu]\w*)$/,
+  du: /^(?:--all|-[^\Wa]*a\w*)$/,
+  tree: /^-[^\Wa]*a\w*$/,
+};
+
+/** Whether a part lists all files of the working directory, or works on them with a program that it starts. */
+function listsEverything(part: string): boolean {
+  const [program = "", ...words] = part.split(/\s+/).filter((word) => word !== "");
+  const started = words.findIndex((word) => /^(?:-[xX]|--exec(?:-batch)?)$/.test(word));
+  const own = started < 0 ? words : words.slice(0, started);
+  if (!own.some((word) => hiddenFlags[program]?.test(word) === true)) return false;
+  const operands = own.filter((word) => !word.startsWith("-"));
+  const takesPattern = program.startsWith("fd") || (program === "rg" && !own.includes("--files"));
+  const folders = takesPattern ? operands.slice(1) : operands;
+  return folders.length === 0 || folders.some((folder) => /^["']?\.\/?["']?$/.test(folder));
+}
+
+const takesNames = /^(?:xargs|while|parallel)\b/;
+
 /** Whether dotfiles are among the files deleted. */
 function reachesHidden(text: string, words: ReadonlySet<string>): boolean {
   const parts = text.split(/[|;&]/).map((part) => part.trimStart());
-  const listsHidden = parts.some(
-    (part, at) =>
-      /^ls\s(?:.*\s)?-\w*[aA]/.test(part) &&
-      parts.slice(at + 1).some((later) => /^(?:xargs|while|parallel)\b/.test(later)),
-  );
+  const listsHidden = parts.some((part, at) => {
+    const isUsed = parts.slice(at + 1).some((later) => takesNames.test(later)) || /\s(?:-[xX]|--exec)/.test(part);
+    return isUsed && (/^ls\s(?:.*\s)?-\w*[aA]/.test(part) || listsEverything(part));
+  });
   if (listsHidden || /\b(?:dotglob|nocaseglob|extglob|globstar)\b/.test(text)) return true;
   return [...words].some((word) => /^(?:\.\/)?\.(?:g(?:it?)?)?[*?[]/.test(word));
 }

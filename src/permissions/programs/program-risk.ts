@@ -197,6 +197,7 @@ function judgeByRow(
       ? [...touching("git", "git", around, row.class), ...touching("read", "work-tree", around, row.class)]
       : []),
     ...(row.showsCommits === true ? touching("git", "signatures", around) : []),
+    ...shadowingModules(name, sub, around),
     ...(row.installed === true ? installedTool(sub, around, row.class) : []),
     ...(row.fetches === true ? touching("git", "fetched-branches", around, row.class) : []),
     ...(row.showsRemotes === true ? touching("read", "remotes", around) : []),
@@ -220,6 +221,20 @@ function judgeByRow(
   if (row.writesValues !== true || row.class === "read") return judgement;
   const project = projectTouches(row, found, around);
   return { ...judgement, touches: [...judgement.touches, ...project], runsProject: true };
+}
+
+/** They run the project's code on purpose. */
+const runsProjectModules = /^(?:pytest|py|unittest|coverage|tox|nox)$/;
+
+/** `python -m` prefers modules in the working directory to the installed one and those that it imports. */
+function shadowingModules(name: string, sub: readonly string[], around: Surroundings): readonly Touch[] {
+  const at = sub.indexOf("-m");
+  const isPython = /^python[\d.]*$/.test((sub[at - 1] ?? name).split("/").at(-1) ?? "");
+  const module = sub[at + 1]?.split(".")[0];
+  if (at < 0 || !isPython || module === undefined || runsProjectModules.test(module)) return [];
+  return touching("run", "shadowing-modules", around).map((touch) => {
+    return { ...touch, lookup: { ...touch.lookup, from: module } };
+  });
 }
 
 function installedTool(sub: readonly string[], around: Surroundings, accessClass: AccessClass): readonly Touch[] {

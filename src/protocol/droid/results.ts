@@ -48,7 +48,17 @@ export const loadResult = z.strictObject({
 const listToolsResult = z.strictObject({ tools: z.array(toolInfo) });
 const listModelsResult = z.strictObject({ models: z.array(listedModel) });
 const listSkillsResult = z.strictObject({ skills: z.array(z.never()).describe("Always empty.") });
-const listCommandsResult = z.strictObject({ commands: z.array(z.never()).describe("Always empty.") });
+const listCommandsResult = z.strictObject({
+  commands: z
+    .array(
+      z.strictObject({
+        name: z.string().describe("Without its slash: mcp:<server>:<prompt>."),
+        description: z.string(),
+        argumentHint: z.string().optional(),
+      }),
+    )
+    .describe("Messages that stand for the prompts of MCP servers."),
+});
 const forkResult = z.strictObject({ newSessionId: z.string() });
 
 const contextStatsResult = z.strictObject({
@@ -73,7 +83,9 @@ const contextBreakdownResult = z.strictObject({
   freeTokens: z.number().int(),
   categories: z.array(z.strictObject({ name: z.string(), tokens: z.number().int(), colorKey: z.string() })),
   skills: z.array(z.never()).describe("Always empty."),
-  mcpServers: z.array(z.never()).describe("Always empty."),
+  mcpServers: z
+    .array(z.strictObject({ name: z.string(), toolCount: z.number().int(), tokens: z.number().int() }))
+    .describe("Servers whose tools are offered."),
   droids: z.array(z.never()).describe("Always empty."),
 });
 
@@ -119,6 +131,7 @@ export type GitRepo = Wire<typeof gitRepo>;
 export type InitializeResult = Wire<typeof initializeResult>;
 export type LoadResult = Wire<typeof loadResult>;
 export type ListToolsResult = Wire<typeof listToolsResult>;
+export type ListCommandsResult = Wire<typeof listCommandsResult>;
 export type ListModelsResult = Wire<typeof listModelsResult>;
 export type ContextBreakdownResult = Wire<typeof contextBreakdownResult>;
 export type ContextStatsResult = Wire<typeof contextStatsResult>;

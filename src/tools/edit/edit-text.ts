@@ -38,6 +38,9 @@ export async function replaceText(replacing: Replacing, breathe: Breathe): Promi
     exact > 0 ? [oldText, newText] : [await toCrlf(oldText, breathe), await toCrlf(newText, breathe)];
   const places = exact > 0 ? exact : await count(text, wanted, breathe);
   if (places === 0) {
+    const own = isReturned ? { wanted, substitute } : { wanted: oldText, substitute: newText };
+    const atEnd = replaceAtEnd(text, own.wanted, own.substitute);
+    if (atEnd !== undefined) return { ok: true, text: atEnd };
     return (await withoutNumbers(replacing, breathe)) ?? replaceLoosely(replacing, isReturned ? "\r\n" : "\n", breathe);
   }
   if (places > 1 && !everywhere) {
@@ -47,6 +50,18 @@ export async function replaceText(replacing: Replacing, breathe: Breathe): Promi
   if (text.length + places * (substitute.length - wanted.length) > mostCharacters)
     return { ok: false, message: "The edited file would be too large. Use Execute for such a change." };
   return { ok: true, text: await replaceEach(text, wanted, substitute, breathe) };
+}
+
+/** Replaces the last lines of a file without a final line end by a text that has one; `undefined` if they differ. */
+function replaceAtEnd(text: string, wanted: string, substitute: string): string | undefined {
+  const last = withoutLineEnd(wanted);
+  const at = text.length - last.length;
+  if (last === "" || last === wanted || !text.endsWith(last)) return undefined;
+  return at === 0 || text[at - 1] === "\n" ? text.slice(0, at) + withoutLineEnd(substitute) : undefined;
+}
+
+function withoutLineEnd(text: string): string {
+  return text.replace(/\r?\n$/, "");
 }
 
 /** Number of its matches. If the only one overlaps another, it is 2, because neither is unique. */

@@ -204,7 +204,8 @@ describe("an understood call", () => {
 
   test("is not shown under the model's name while it streams", async () => {
     const input = { type: "tool_input", id: "call_1", text: '{"command":"npm test"}' } as const;
-    const replies = ["Bash", "Execute"].map((name) => [{ ...input, name }, ...calls([name, { command: "npm test" }])]);
+    const names = ["Bash", "Execute", "str_replace_based_edit_tool"];
+    const replies = names.map((name) => [{ ...input, name }, ...calls([name, { command: "npm test" }])]);
     const kit = createKit([...replies, says("done")]);
     const session = await kit.open();
     const heard = listen(session);

@@ -80,18 +80,34 @@ test.each([
   ["fails", failing],
   ["is empty", () => says("")],
   ["calls tools", () => calls(["Dump", { size: 5 }])],
-  ["grows", () => says("words ".repeat(20_000))],
 ])("does without a summary that %s, after at most two tries", async (_, bad) => {
-  const sizes = Array.from({ length: 60 }, () => 2_000);
+  const { kit, heard } = await manySteps(bad);
+  expect(kit.requests.filter(({ purpose }) => purpose === "summary")).toHaveLength(2);
+  const told = heard.events.flatMap((event) => (event.type === "notice" ? [event.text] : []));
+  expect(new Set(told).size).toBe(1);
+  expect(told[0]).toMatch(/^The conversation is compacted without a summary\. .*\.$|^The .*no summary today$/);
+});
+
+test("cuts a summary that grows", async () => {
+  const { kit } = await manySteps(() => says("words ".repeat(20_000)));
+  for (const request of kit.requests) expect(textOf(request.messages).length).toBeLessThan(10_000 * 4);
+});
+
+/** Many steps in a small window, with this answer to requests for a summary. */
+async function manySteps(bad: () => readonly ModelEvent[]) {
+  const sizes = Array.from({ length: 150 }, () => 2_000);
   const kit = createKit(working(sizes, bad), { tools: [dump], model: small });
   const session = await kit.open();
+  const heard = listen(session);
   const outcome = await ask(session, "Remember the number 4711.");
+  await heard.stop();
 
-  expect(outcome).toMatchObject({ reason: "completed", modelCalls: 61 });
+  expect(outcome).toMatchObject({ reason: "completed", modelCalls: 151 });
   const last = textOf(kit.requests.at(-1)?.messages ?? []);
   expect(last).toContain("Remember the number 4711.");
-  if (bad !== (() => says(""))) expect(last).toContain("no longer in your view");
-});
+  expect(last).toContain("no longer in your view");
+  return { kit, heard };
+}
 
 test("twenty large results in one reply fit, and so does the next prompt", async () => {
   const many = calls(...Array.from({ length: 20 }, () => ["Dump", { size: 40_000 }] as const));

@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { sessionTemp } from "../../../src/host/sandbox/session-temp.ts";
 import { probeSandbox } from "../../../src/host/sandbox/status.ts";
 import { isFullRun } from "../../full-run.ts";
 import { eventually, longNap, processesWith, saying } from "../support.ts";
@@ -203,6 +204,12 @@ if (!works) {
     await own.end();
   });
 }
+
+test("a temp folder that is missing is not used", () => {
+  vi.stubEnv("TMPDIR", "/missing");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(dirname(dirname(sessionTemp("a")))).toBe(realpathSync("/tmp"));
+});
 
 test.runIf(works)(
   "a version that cannot prevent user namespaces works, and the status says what it lacks",

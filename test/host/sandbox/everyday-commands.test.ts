@@ -93,7 +93,13 @@ async function outcome(written: string, contained: boolean) {
   const processes = createProcesses({ environment, sandbox: async () => sandbox });
   const result = await processes.run(
     {
-      ...{ command: world.written(command), cwd, timeoutMs: 60_000, spoolPath: join(root, "spool") },
+      // Otherwise the end of the command stops a background job at any moment.
+      ...{
+        command: world.written(command).replace(/&$/, "& wait"),
+        cwd,
+        timeoutMs: 60_000,
+        spoolPath: join(root, "spool"),
+      },
       ...{ keepBytes: 64 * 1024, onProgress: () => undefined },
       ...(contained && walls !== undefined ? { contained: { sessionId, walls } } : {}),
     },

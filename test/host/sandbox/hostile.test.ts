@@ -47,6 +47,8 @@ const attacks = {
   "makes the disk writable": `mount -o remount,rw /; mount -o remount,rw,bind /; echo x > "$HOME/z"`,
   "has all rights in a namespace of its own": `unshare -U true`,
   "opens the kernel's keyring of the session": `perl -e 'exit(syscall(${process.arch === "arm64" ? 219 : 250}, 0, -3, 0) >= 0 ? 0 : 1)'`,
+  "leaves a program that runs as its owner": `cp /bin/sh own && chmod u+s own && test -u own`,
+  "makes a program that runs as its owner": `perl -e 'use Fcntl; umask 0; sysopen(F, "own2", O_CREAT | O_WRONLY, 04755) or exit 1' && test -u own2`,
   "kills a process outside": `kill -KILL "$VICTIM"`,
 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { configuredServers, decodeDocument, decodeList } from "../../../src/mcp/entries/decode-entry.ts";
+import { configuredServers, decodeDocument } from "../../../src/mcp/entries/decode-entry.ts";
 
 const variable = "$" + "{TOKEN}";
 const stdio = { kind: "stdio", command: "srv", args: [], env: {} };
@@ -125,43 +125,6 @@ describe("a JSON document", () => {
     expect(problem).toBe(
       'Skipped the MCP server "\\u{1b}[2Jx" of f: its name can only have letters, digits, dots, - and _.',
     );
-  });
-});
-
-describe("mcpServers of a client", () => {
-  it("is a list of entries with names", () => {
-    const list = [
-      { name: "a", type: "stdio", command: "srv", args: ["x"], env: { A: "b" } },
-      { name: "b", type: "http", url: http.url, headers: [{ name: "A", value: "b" }], oauth: null },
-      { name: "c", type: "sse", url: http.url, headers: { A: "b" }, oauth: { scopes: ["s"], resource: false } },
-    ];
-    expect(decodeList(list)).toEqual({
-      servers: [
-        { name: "a", entry: { ...stdio, args: ["x"], env: { A: "b" } } },
-        { name: "b", entry: { ...http, headers: { A: "b" } } },
-        { name: "c", entry: { ...http, kind: "sse", headers: { A: "b" }, oauth: { scopes: ["s"], resource: false } } },
-      ],
-      problems: [],
-    });
-  });
-
-  it("grants its servers nothing that only the user can grant", () => {
-    const [server] = decodeList([{ name: "a", command: "srv", tools: { rm: "read" }, sampling: true }]).servers;
-    expect(server).toEqual({ name: "a", entry: stdio });
-  });
-
-  it("skips what it does not understand, and duplicates", () => {
-    expect(
-      decodeList([null, { command: "srv" }, { name: "a", command: "srv" }, { name: "a", command: "other" }]),
-    ).toEqual({
-      servers: [{ name: "a", entry: stdio }],
-      problems: [
-        'Skipped the MCP server "" of mcpServers: its name must not be empty.',
-        'Skipped the MCP server "" of mcpServers: its name must not be empty.',
-        'Skipped the MCP server "a" of mcpServers: duplicate name.',
-      ],
-    });
-    expect(decodeList("x")).toEqual({ servers: [], problems: [] });
   });
 });
 

@@ -4,12 +4,13 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { UserConfig } from "../../../src/config/check/checked-config.ts";
 import { offeredServers } from "../../../src/mcp/entries/project-file.ts";
-import { createServerSources, type ServerSources } from "../../../src/mcp/entries/sources.ts";
+import { createServerSources, type WrittenSources } from "../../../src/mcp/entries/sources.ts";
 import { addTrust } from "../../../src/mcp/entries/trust.ts";
-import { untrustedNotice } from "../../../src/mcp/entries/untrusted-notice.ts";
 
 const name = (text: string): string => `$\{${text}}`;
 const stdio = { kind: "stdio", command: "srv", args: [], env: {} } as const;
+const notice = (server: string) =>
+  `.mcp.json names the server ${server}. It is not started. Review it with: tinman mcp trust`;
 
 let root: string;
 let home: string;
@@ -23,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-function sources(config?: UserConfig["mcp"], env: Record<string, string> = {}): ServerSources {
+function sources(config?: UserConfig["mcp"], env: Record<string, string> = {}): WrittenSources {
   return createServerSources({ home, config, env });
 }
 
@@ -54,7 +55,7 @@ describe("the list of servers", () => {
         { name: "b", entry: stdio, source: "user" },
         { name: "c", entry: stdio, source: "project", isUntrusted: true },
       ],
-      problems: [],
+      problems: [notice("c")],
     });
   });
 
@@ -202,13 +203,12 @@ describe("a repository's .mcp.json", () => {
     expect(before.servers).toEqual([
       { name: "a", entry: { ...stdio, args: [name("KEY")] }, source: "project", isUntrusted: true },
     ]);
-    expect(untrustedNotice(before.servers)).toBe(
-      ".mcp.json names the server a. It is not started. Review it with: tinman mcp trust",
-    );
+    expect(before.problems).toEqual([notice("a")]);
     await trustAll();
-    const { servers } = await own.list(repo);
-    expect(servers).toEqual([{ name: "a", entry: { ...stdio, args: ["k"] }, source: "project" }]);
-    expect(untrustedNotice(servers)).toBeUndefined();
+    expect(await own.list(repo)).toEqual({
+      servers: [{ name: "a", entry: { ...stdio, args: ["k"] }, source: "project" }],
+      problems: [],
+    });
   });
 
   it("grants its servers nothing that only the user can grant", async () => {
@@ -268,7 +268,7 @@ describe("a repository's .mcp.json", () => {
     await put(join(home, "mcp", "trusted.json"), "[");
     expect(await sources().list(repo)).toEqual({
       servers: [{ name: "a", entry: stdio, source: "project", isUntrusted: true }],
-      problems: [`${join(home, "mcp", "trusted.json")}: is not a JSON object`],
+      problems: [`${join(home, "mcp", "trusted.json")}: is not a JSON object`, notice("a")],
     });
   });
 
@@ -313,12 +313,36 @@ describe("a repository's .mcp.json", () => {
   });
 });
 
-it("names at most eight untrusted servers", () => {
-  const server = { entry: stdio, source: "project", isUntrusted: true } as const;
-  const servers = Array.from({ length: 10 }, (_, index) => ({ ...server, name: `s${index}` }));
-  expect(untrustedNotice(servers)).toBe(
+it("names at most eight untrusted servers, and none that are switched off", async () => {
+  const named = (count: number, entry: object) =>
+    put(join(repo, ".mcp.json"), {
+      mcpServers: Object.fromEntries(Array.from({ length: count }, (_, index) => [`s${index}`, entry])),
+    });
+  await named(10, { command: "srv" });
+  expect((await sources().list(repo)).problems).toEqual([
     ".mcp.json names the servers s0, s1, s2, s3, s4, s5, s6, s7, 2 more. They are not started. Review them with: tinman mcp trust",
-  );
-  const off = servers.map((each) => ({ ...each, entry: { ...stdio, isDisabled: true } }));
-  expect(untrustedNotice(off)).toBeUndefined();
+  ]);
+  await named(10, { command: "srv", disabled: true });
+  expect((await sources().list(repo)).problems).toEqual([]);
+});
+
+it("shows entries as they are written, with where they are and how far they are trusted", async () => {
+  await put(join(home, "mcp.json"), { mcpServers: { b: { command: "srv", args: [name("NO")] } } });
+  await put(join(repo, ".mcp.json"), {
+    mcpServers: { c: { command: "srv" }, d: { command: "srv" }, e: { command: "srv" } },
+  });
+  await trustAll();
+  await put(join(repo, ".mcp.json"), {
+    mcpServers: { c: { command: "srv" }, d: { command: "x" }, f: { command: "srv" } },
+  });
+  expect(await sources({ servers: { a: { command: "srv" } } }).written(repo)).toEqual({
+    servers: [
+      { name: "a", entry: stdio, file: "config.yaml" },
+      { name: "b", entry: { ...stdio, args: [name("NO")] }, file: "mcp.json" },
+      { name: "c", entry: stdio, file: ".mcp.json", offer: { folder: repo, trust: "trusted" } },
+      { name: "d", entry: { ...stdio, command: "x" }, file: ".mcp.json", offer: { folder: repo, trust: "changed" } },
+      { name: "f", entry: stdio, file: ".mcp.json", offer: { folder: repo, trust: "new" } },
+    ],
+    problems: [],
+  });
 });

@@ -291,7 +291,7 @@ describe("failures", () => {
     [404, "model_bad_request", false],
     [408, "model_failed", true, "timeout"],
     [409, "model_failed", true],
-    [413, "model_bad_request", false],
+    [413, "model_bad_request", false, "too_large"],
     [422, "model_bad_request", false],
     [425, "model_failed", true],
     [429, "model_overloaded", true, "rate_limited"],

@@ -67,6 +67,7 @@ const silent: readonly Row[] = [
 /** By row name. Other rows have no cause. */
 const causes: Readonly<Record<string, FailureCause>> = {
   "408": "timeout",
+  "413": "too_large",
   "429": "rate_limited",
   "503": "overloaded",
   "504": "timeout",

@@ -46,6 +46,15 @@ describe("Edit", () => {
     );
   });
 
+  it("finds the last line of a file without a line end, and only there", async () => {
+    const change = { old_str: "a\nb\n", new_str: "A\nB\n" };
+    expect(await edit("a\nb", change)).toMatchObject({ status: "ok", after: "A\nB" });
+    expect(await edit("x\r\na\r\nb", change)).toMatchObject({ status: "ok", after: "x\r\nA\r\nB" });
+    for (const content of ["a\nb, c", "za\nb"]) {
+      expect(await edit(content, change)).toMatchObject({ status: "failed", after: content });
+    }
+  });
+
   it("gives the model a limited part of a long change", async () => {
     const long = `${"x".repeat(500)}\n`;
     const { forModel = "" } = await edit(`${long}a\n${long}`, { old_str: "a\n", new_str: `${"b".repeat(900)}\n` });

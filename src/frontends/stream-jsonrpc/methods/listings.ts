@@ -1,12 +1,15 @@
 import { isOffered, toolsOf } from "../../../engine/calls/offered-tools.ts";
 import type { ContextPart } from "../../../engine/context/budget.ts";
+import { toolTokens } from "../../../engine/context/tokens.ts";
 import type { ModelInfo } from "../../../engine/ports.ts";
+import { argumentHint, commandName } from "../../../engine/servers/prompt-arguments.ts";
 import type { Session } from "../../../engine/session/session.ts";
 import type { AvailableModel } from "../../../protocol/droid/models.ts";
 import type { ListModelsParams, ListToolsParams } from "../../../protocol/droid/params.ts";
 import type {
   ContextBreakdownResult,
   ContextStatsResult,
+  ListCommandsResult,
   ListModelsResult,
   ListToolsResult,
 } from "../../../protocol/droid/results.ts";
@@ -19,7 +22,8 @@ import { filtersIn, isAllowedUnder } from "./tool-filters.ts";
 export async function listTools(params: ListToolsParams, context: Context): Promise<ListToolsResult> {
   const { engine, live, options } = context;
   const modelId = params.modelId ?? live?.session.settings.modelId ?? options.defaults.modelId;
-  const tools = toolsOf(engine.tools, await engine.model(modelId));
+  const ofServers = live?.session.servers?.list() ?? [];
+  const tools = toolsOf([...engine.tools, ...ofServers], await engine.model(modelId));
   const mode = live?.session.settings.mode;
   const offered = mode === undefined ? tools : tools.filter((tool) => isOffered(tool, mode));
   const isAllowed = isAllowedUnder({ ...live?.filters, ...filtersIn(params) }, options.run);
@@ -33,6 +37,17 @@ export async function listTools(params: ListToolsParams, context: Context): Prom
     currentlyAllowed: isAllowed(name),
   }));
   return { tools: listed };
+}
+
+/** The prompts of the session's servers. */
+export async function listCommands(_: object, { live }: Context): Promise<ListCommandsResult> {
+  const commands = (live?.session.servers?.prompts() ?? []).flatMap((prompt) => {
+    const name = commandName(prompt);
+    const hint = argumentHint(prompt);
+    const { description = `The prompt ${prompt.name} of the MCP server ${prompt.server}` } = prompt;
+    return name === undefined ? [] : [{ name, description, ...(hint === "" ? {} : { argumentHint: hint }) }];
+  });
+  return { commands };
 }
 
 export async function listModels({ includeDisabled }: ListModelsParams, context: Context): Promise<ListModelsResult> {
@@ -95,6 +110,7 @@ const categories: { readonly [Kind in ContextPart]: { readonly name: string; rea
 
 export async function contextBreakdown(session: Session): Promise<ContextBreakdownResult> {
   const { model, tokens, budget, parts, isShortened } = await session.contextUse();
+  const specs = session.toolSpecs(model);
   const used = parts.flatMap(({ kind, tokens: own }) => {
     const { name, colorKey } = categories[kind];
     return own === 0
@@ -109,7 +125,11 @@ export async function contextBreakdown(session: Session): Promise<ContextBreakdo
     freeTokens: Math.max(0, budget.window - budget.reserve - tokens),
     categories: [...used, { name: "Reserved for the answer", tokens: budget.reserve, colorKey: "reserve" }],
     skills: [],
-    mcpServers: [],
+    mcpServers: session.serverStates().flatMap(({ name }) => {
+      const own = specs.filter((spec) => spec.name.startsWith(`${name.replace(/[^A-Za-z0-9_-]/g, "_")}___`));
+      const tools = own.reduce((sum, spec) => sum + toolTokens(spec), 0);
+      return own.length === 0 ? [] : [{ name, toolCount: own.length, tokens: tools }];
+    }),
     droids: [],
   };
 }

@@ -10,7 +10,7 @@ import type { LiveSession } from "../attached-session.ts";
 import type { Context } from "../context.ts";
 import { BadRequest, NoSession, valid } from "../rpc-failure.ts";
 import { engineSettings } from "./droid-settings.ts";
-import { contextBreakdown, contextStats, listModels, listTools } from "./listings.ts";
+import { contextBreakdown, contextStats, listCommands, listModels, listTools } from "./listings.ts";
 import { mcpHandlers } from "./mcp.ts";
 import { modelsIn, needsOf } from "./needs.ts";
 import { initializeSession, loadSession } from "./open-session.ts";
@@ -110,7 +110,7 @@ const handlers: { readonly [M in ClientMethod]: Handler<M> } = {
   "droid.list_tools": listTools,
   "droid.list_models": listModels,
   "droid.list_skills": async () => ({ skills: [] }),
-  "droid.list_commands": async () => ({ commands: [] }),
+  "droid.list_commands": listCommands,
   ...mcpHandlers,
 };
 

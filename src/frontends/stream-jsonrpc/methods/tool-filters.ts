@@ -50,7 +50,8 @@ export function filterTools(session: Session, given: Given, run: RunOptions): vo
 
 /**
  * Whether these filters offer a tool: it is not disabled, and any restriction includes or enables it. An id is the name
- * in any case, or its words with dashes, with or without `-cli`. Unknown ids are ignored.
+ * in any case, or its words with dashes, with or without `-cli`; for all tools of a server, `<server>___*`. Unknown ids
+ * are ignored.
  */
 export function isAllowedUnder(filters: ToolFilters, { disabledTools = [] }: RunOptions): (name: string) => boolean {
   const setOf = (ids: readonly string[] = []): ReadonlySet<string> => new Set(ids.map((id) => id.toLowerCase()));
@@ -65,6 +66,8 @@ export function isAllowedUnder(filters: ToolFilters, { disabledTools = [] }: Run
 }
 
 function idsOf(name: string): readonly string[] {
+  const end = name.indexOf("___");
+  if (end > 0) return [name.toLowerCase(), `${name.slice(0, end).toLowerCase()}___*`];
   const kebab = name.replace(/([a-z0-9])([A-Z])/g, "$1-$2").toLowerCase();
   return [name.toLowerCase(), kebab, `${kebab}-cli`];
 }

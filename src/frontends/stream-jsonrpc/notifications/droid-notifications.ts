@@ -42,8 +42,9 @@ export interface TranslatorStart {
   readonly turnId?: string;
   readonly partial?: SessionState["partial"];
   readonly isCalling?: boolean;
+  readonly isCompacting?: boolean;
   readonly openRequests?: ReadonlyMap<string, Interaction>;
-  /** Its servers, which are told about from `openServers` on; absent: from the start. */
+  /** Its servers, reported from `openServers` on; absent: from the start. */
   readonly servers?: readonly ServerState[];
   readonly canSignIn?: boolean;
   /** A prompt's origin. Not used after the prompt was taken or discarded. */
@@ -226,8 +227,9 @@ export function createTranslator(start: TranslatorStart) {
   return {
     /** The state of the turn under way and its reply's text so far; later deltas continue from there. */
     underWay(): readonly Outgoing[] {
-      if (start.turn === undefined) return [];
+      if (start.turn === undefined && start.isCompacting !== true) return [];
       if (requests.size > 0) enter("waiting_for_tool_confirmation");
+      else if (start.isCompacting === true) enter("compacting_conversation");
       else enter(start.isCalling === true ? "executing_tool" : "streaming_assistant_message");
       return [...outbox.take(), ...reply.join(start.partial)];
     },

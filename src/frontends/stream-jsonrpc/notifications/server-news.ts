@@ -36,7 +36,7 @@ export function mcpStatus(states: readonly ServerState[], canSignIn: boolean): M
   };
 }
 
-/** What a client is told about servers. Before `open` nothing is sent, and the status once, with everything until then. */
+/** Reports servers to a client. Sends nothing before `open`, and then one status with all changes so far. */
 export function createServerNews(
   { tell }: Pick<Outbox, "tell">,
   start: { readonly servers: readonly ServerState[] | undefined; readonly canSignIn: boolean },

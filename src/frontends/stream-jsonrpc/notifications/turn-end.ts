@@ -72,7 +72,8 @@ function errorType(code: ErrorCode, cause: Failure["cause"]): ErrorType {
 }
 
 export function retryReason({ code, cause }: Failure): RetryReason {
-  if (cause !== undefined) return cause;
+  // Too large requests are not retried.
+  if (cause !== undefined && cause !== "too_large") return cause;
   if (code === "model_overloaded") return "overloaded";
   return code === "model_empty" ? "empty_response" : "unknown";
 }

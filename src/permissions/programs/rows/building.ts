@@ -57,6 +57,8 @@ const readingRows: readonly CommandRow[] = readTable(`
     -s: -f: -S: -e: -i: -o: -V --shell: --format: --severity: --exclude: --include: --enable: --version --norc -W:
     --wiki-link-count: -C? --color?
   # Its settings can include another file, and it prints that file's errors.
+  medium terraform tofu [fmt] (write*): formats files
+    longDash folder recursive sparesGit -check -diff -recursive -list: -write: -no-color
   medium yamllint (read*): checks files
     folder recursive sparesGit -s -f: --strict --format: --no-warnings --version
 `);

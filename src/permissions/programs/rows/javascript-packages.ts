@@ -27,6 +27,8 @@ const npmSaveFlags = `
 const versionRows: readonly CommandRow[] = readTable(`
   read npm: prints its version
     obeys=.npmrc needs=(-v --version) -v --version
+  read npm: prints its help
+    obeys=.npmrc needs=--help --help
   read bun: prints its version
     needs=(-v --version) -v --version
 `);

@@ -52,6 +52,7 @@ export const machineRows: readonly CommandRow[] = withHelp(
     `
   read true false (text*): does nothing
     anyFlag
+  read clear: clears the terminal
   read sleep (text*): waits
     anyFlag
   read seq (text*): prints numbers

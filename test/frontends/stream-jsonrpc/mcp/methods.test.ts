@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { deferred } from "../../../../src/async/promises.ts";
 import type { SignInOutcome } from "../../../../src/engine/servers/server-state.ts";
 import type { ToolServers } from "../../../../src/engine/servers/tool-servers.ts";
+import { says } from "../../../fakes/kit.ts";
 import { strict } from "../../../fakes/rpc/sdk-strict.ts";
 import type { Received } from "../../../fakes/rpc/wire.ts";
 import { createFakeServers, type FakeServers } from "../../../fakes/tool-servers.ts";
@@ -191,5 +192,74 @@ describe("signing in", () => {
     const { call } = await withActs({ signIn: async () => outcome, cancelSignIn: async () => true });
     expect(answered(await call("authenticate_mcp_server", { serverName: "a" }))).toEqual({ success: false });
     expect(answered(await call("cancel_mcp_auth", { serverName: "a" }))).toEqual({ success: true });
+  });
+});
+
+describe("what a session offers", () => {
+  const prompts: ToolServers["prompts"] = () => [
+    {
+      server: "linear",
+      name: "summary",
+      description: "Sums up.",
+      arguments: [
+        { name: "issue", required: true },
+        { name: "style", required: false },
+      ],
+    },
+    { server: "linear", name: "all", arguments: [] },
+    { server: "linear", name: "two words", arguments: [] },
+  ];
+
+  test("has its servers' prompts as commands, and a command becomes the prompt's text", async () => {
+    const servers = createFakeServers();
+    servers.acts = { prompts, promptText: async (_, name, { issue }) => `${name} of ${issue}` };
+    const { client, init, say } = serve([says("ok")], { servers: servers.open });
+    expect(answered(await client.request("droid.list_commands", {}))).toEqual({ commands: [] });
+    await init();
+    expect(answered(await client.request("droid.list_commands", {}))).toEqual({
+      commands: [
+        { name: "mcp:linear:summary", description: "Sums up.", argumentHint: "<issue> [style]" },
+        { name: "mcp:linear:all", description: "The prompt all of the MCP server linear" },
+      ],
+    });
+    await say("/mcp:linear:summary ENG-1");
+    expect(await client.notice("create_message")).toMatchObject({
+      message: { role: "user", content: [{ type: "text", text: "summary of ENG-1" }] },
+    });
+    await client.state("idle");
+    expect(answered(await say("/mcp:linear:none"))).toMatchObject({ code: -32602 });
+    expect(client.received.flatMap((message) => strict.message(message, client.methods))).toEqual([]);
+  });
+
+  test("has its servers' tools, which filters can name one by one or by server", async () => {
+    const servers = createFakeServers({ server: "linear", tool: "create" }, { server: "files", tool: "look" });
+    servers.states = ["linear", "files", "idle"].map((name) => ({
+      name,
+      status: "connected",
+      source: "user",
+      kind: "stdio",
+    }));
+    const { client, init } = serve([], { servers: servers.open });
+    await init();
+    const allowed = async (filters: object): Promise<readonly string[]> => {
+      const { tools } = answered(await client.request("droid.list_tools", filters)) as {
+        readonly tools: readonly { readonly id: string; readonly currentlyAllowed: boolean }[];
+      };
+      return tools.filter(({ id, currentlyAllowed }) => currentlyAllowed && id.includes("___")).map(({ id }) => id);
+    };
+    expect(await allowed({})).toEqual(["linear___create", "files___look"]);
+    expect(await allowed({ disabledToolIds: ["linear___create"] })).toEqual(["files___look"]);
+    expect(await allowed({ restrictToolIds: ["files___*"] })).toEqual(["files___look"]);
+    expect(answered(await client.request("droid.get_context_breakdown", {}))).toMatchObject({
+      mcpServers: [
+        { name: "linear", toolCount: 1, tokens: expect.any(Number) },
+        { name: "files", toolCount: 1 },
+      ],
+    });
+    await client.request("droid.update_session_settings", { disabledToolIds: ["linear___*"] });
+    expect(answered(await client.request("droid.get_context_breakdown", {}))).toMatchObject({
+      mcpServers: [{ name: "files", toolCount: 1 }],
+    });
+    expect(client.received.flatMap((message) => strict.message(message, client.methods))).toEqual([]);
   });
 });

@@ -62,6 +62,37 @@ test("compacts a session on request: both clients are notified, and both keep th
   expect(kit.requests[2]?.messages).toHaveLength(2);
 });
 
+test("a client that joins during a compaction is told so, in a turn and between two", async () => {
+  const [between, within] = [createSignal(), createSignal()];
+  const long = says("I think. ".repeat(1_200));
+  const { begin, attach, kit } = share(
+    [long, waitsBetween([], between.come, long), long, waitsBetween([], within.come, says("Short.")), says("fine")],
+    { model: { contextWindow: 12_000, maxOutputTokens: 1_000 } },
+  );
+  const first = await begin();
+  await first.say("hi");
+  await first.client.state("idle");
+  const asked = first.client.request("droid.compact_session", {});
+  await first.client.state("compacting_conversation");
+  const second = await attach(first.sessionId);
+  expect(second.loaded.isAgentLoopInProgress).toBe(false);
+  await second.client.state("compacting_conversation");
+  between.give();
+  expect((await asked).error).toBeUndefined();
+  await second.client.state("idle");
+
+  await first.say("more ".repeat(3_000));
+  await first.client.state("idle");
+  await first.say("more ".repeat(3_000));
+  await until(() => kit.requests.length === 4);
+  const third = await attach(first.sessionId);
+  expect(third.loaded.isAgentLoopInProgress).toBe(true);
+  await third.client.state("compacting_conversation");
+  within.give();
+  await third.client.state("idle");
+  expect(states(third)).toEqual(["compacting_conversation", "streaming_assistant_message", "idle"]);
+});
+
 test("the compaction threshold can be set and reset", async () => {
   const { begin, pool } = share([]);
   const { client, sessionId } = await begin();
