@@ -30,6 +30,7 @@ import { createNodeHost } from "./host/node-host.ts";
 import { shellKind } from "./host/processes/shell.ts";
 import { createServerSources } from "./mcp/entries/sources.ts";
 import { createOpenServers, type OpenServersOptions } from "./mcp/open-servers.ts";
+import type { SignIns } from "./mcp/sign-in/sign-ins.ts";
 import { createModelCatalog } from "./models/catalog.ts";
 import { modelOfKeys } from "./models/default-model.ts";
 import { offlineInfo } from "./models/offline/info.ts";
@@ -225,6 +226,7 @@ export async function compose(
   const sessionPlaces = { ...places, outputs: (sessionId: string) => join(outputsDir, sessionId) };
   const sources = createServerSources({ home: homes.own, config: config.mcp, env });
   const waitMs = serverWaitMs ?? durationMs(config.mcp?.wait);
+  let signIns: Promise<SignIns> | undefined;
   const serverParts: OpenServersOptions = {
     clock,
     sources,
@@ -236,6 +238,12 @@ export async function compose(
     },
     release: (sessionId) => host.sandbox.endSession(sessionId),
     fetch: () => openFetch(serverTimeouts),
+    signIns: () => {
+      signIns ??= import("./mcp/sign-in/sign-ins.ts").then(({ createSignIns }) =>
+        createSignIns({ home: homes.own, clock, fetch: () => openFetch(serverTimeouts) }),
+      );
+      return signIns;
+    },
     checkImage: async (bytes) => (await import("./tools/read/read-image.ts")).checkImage(bytes),
   };
   const servers = createOpenServers(serverParts);
@@ -296,6 +304,7 @@ export async function compose(
         cwd: process.cwd(),
         given: [],
         tell: () => undefined,
+        canAsk: () => false,
         ask: async () => undefined,
       });
     },

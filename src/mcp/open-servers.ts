@@ -7,9 +7,10 @@ import type { StartServerProgram } from "../engine/servers/server-program.ts";
 import type { ServerState } from "../engine/servers/server-state.ts";
 import type { OpenServers, ServersOfSession, ToolServers } from "../engine/servers/tool-servers.ts";
 import { errorMessage } from "../text/values.ts";
-import type { ConnectionLimits } from "./connection/connection.ts";
+import type { Connection, ConnectionLimits } from "./connection/connection.ts";
 import type { ServerSources } from "./entries/sources.ts";
 import type { ServerSet } from "./server-set.ts";
+import type { SignIns } from "./sign-in/sign-ins.ts";
 import type { CheckImage } from "./tools/results.ts";
 
 export interface OpenServersOptions {
@@ -22,6 +23,8 @@ export interface OpenServersOptions {
   release(sessionId: string): Promise<void>;
   /** For servers that are reached over HTTP. */
   fetch(): Promise<typeof globalThis.fetch>;
+  /** The sign-ins of this process. */
+  signIns(): Promise<SignIns>;
   readonly checkImage: CheckImage;
   readonly limits?: Partial<ConnectionLimits>;
 }
@@ -121,10 +124,25 @@ class SessionToolServers implements ToolServers {
     return true;
   };
 
-  signIn: ToolServers["signIn"] = async () => undefined;
-  finishSignIn: ToolServers["finishSignIn"] = async () => false;
-  cancelSignIn: ToolServers["cancelSignIn"] = async () => false;
-  forgetTokens: ToolServers["forgetTokens"] = async () => false;
+  signIn: ToolServers["signIn"] = async (name) => {
+    const server = await this.known(name);
+    return server && (server.ownSignIn?.begin() ?? "failed");
+  };
+
+  finishSignIn: ToolServers["finishSignIn"] = async (name, state, answer) =>
+    (await this.known(name))?.ownSignIn?.finish(state, answer) ?? false;
+
+  cancelSignIn: ToolServers["cancelSignIn"] = async (name) => {
+    const server = await this.known(name);
+    await server?.ownSignIn?.cancel();
+    return server !== undefined;
+  };
+
+  forgetTokens: ToolServers["forgetTokens"] = async (name) => {
+    const server = await this.known(name);
+    await server?.forgetTokens();
+    return server !== undefined;
+  };
 
   close: ToolServers["close"] = async () => {
     this.isClosed = true;
@@ -133,6 +151,11 @@ class SessionToolServers implements ToolServers {
     await this.opened?.close();
     if (this.isContained) await this.options.release(this.session.sessionId);
   };
+
+  private async known(name: string): Promise<Connection | undefined> {
+    await this.beginning;
+    return this.opened?.find(name);
+  }
 
   private isGiven(name: string): boolean {
     return this.given.some((server) => server.name === name);
@@ -161,11 +184,18 @@ class SessionToolServers implements ToolServers {
 
   private async parts(): Promise<ConstructorParameters<typeof ServerSet>[1]> {
     const { clock, checkImage, limits } = this.options;
-    const { createOpener } = await import("./connection/open-channel.ts");
+    const [{ createOpener }, signIns] = await Promise.all([
+      import("./connection/open-channel.ts"),
+      this.options.signIns(),
+    ]);
     return {
       clock,
       checkImage,
       limits: { ...defaultLimits, ...limits },
+      signInTo: (name, entry) => {
+        if (entry.kind === "stdio" || entry.oauth === false) return undefined;
+        return signIns.forServer(name, entry.url, entry.oauth, this.session.callbackUri);
+      },
       open: createOpener({
         ...this.options,
         session: this.session,

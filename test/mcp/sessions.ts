@@ -12,6 +12,7 @@ import { createServerStarter } from "../../src/host/processes/server-process.ts"
 import type { SourcedServer } from "../../src/mcp/entries/sourced-server.ts";
 import type { ServerSources } from "../../src/mcp/entries/sources.ts";
 import { createOpenServers, type OpenServersOptions } from "../../src/mcp/open-servers.ts";
+import { createSignIns } from "../../src/mcp/sign-in/sign-ins.ts";
 import { createFetch } from "../../src/net/http/fetch.ts";
 import { createNetwork } from "../../src/net/network.ts";
 import { checkImage } from "../../src/tools/read/read-image.ts";
@@ -71,11 +72,18 @@ export interface OpenSession {
 interface Given extends Partial<OpenServersOptions> {
   readonly given?: Readonly<Record<string, ServerEntry>>;
   readonly cwd?: string;
+  readonly canAsk?: boolean;
   answer?(interaction: Interaction & { kind: "question" }): Answer | undefined;
 }
 
 /** A session's servers on this machine. They are closed after the test. */
-export function openSession({ given = {}, cwd = process.cwd(), answer, ...options }: Given): OpenSession {
+export function openSession({
+  given = {},
+  cwd = process.cwd(),
+  canAsk = false,
+  answer,
+  ...options
+}: Given): OpenSession {
   const events: ServerEventBody[] = [];
   const asked: (Interaction & { kind: "question" })[] = [];
   const progress: string[] = [];
@@ -87,6 +95,7 @@ export function openSession({ given = {}, cwd = process.cwd(), answer, ...option
     contain: () => Promise.reject(new Error("no sandbox")),
     release: async () => undefined,
     fetch: async () => createFetch(createNetwork({}), { connectMs: 5_000, firstByteMs: 60_000, idleMs: 60_000 }),
+    signIns: async () => createSignIns({ home: "/nowhere", clock: systemClock, fetch: async () => globalThis.fetch }),
     checkImage: async (bytes) => checkImage(bytes),
     ...options,
   })({
@@ -97,6 +106,7 @@ export function openSession({ given = {}, cwd = process.cwd(), answer, ...option
       events.push(event);
       for (const check of [...changes]) check();
     },
+    canAsk: () => canAsk,
     async ask(interaction) {
       asked.push(interaction);
       return answer?.(interaction);

@@ -2,18 +2,21 @@ import { createPace } from "../../async/pace.ts";
 import type { AccessClass } from "../../engine/permission.ts";
 import type { Clock } from "../../engine/ports.ts";
 import type { ServerEntry } from "../../engine/servers/server-entry.ts";
-import type { ServerState, ServerStatus } from "../../engine/servers/server-state.ts";
+import type { ServerEventBody, ServerState, ServerStatus } from "../../engine/servers/server-state.ts";
 import type { ServerPrompt } from "../../engine/servers/tool-servers.ts";
 import { failed, type ToolContext, type ToolOutput } from "../../engine/tool.ts";
 import type { Fields } from "../../text/values.ts";
 import type { SourcedServer } from "../entries/sourced-server.ts";
 import { listPrompts } from "../prompts.ts";
 import { problemOf, ServerProblem, withStop } from "../server-problem.ts";
+import type { ServerSignIn } from "../sign-in/sign-ins.ts";
 import type { ToolOwner } from "../tools/called-tool.ts";
 import { callTool, faultOf } from "../tools/calls.ts";
 import { listTools, markOf, type ToolDefinition } from "../tools/definitions.ts";
 import type { CheckImage } from "../tools/results.ts";
 import type { Link, LinkHandlers } from "./link.ts";
+import { SessionSignIn } from "./session-sign-in.ts";
+import type { Target } from "./target.ts";
 
 export interface ConnectionLimits {
   /** How long a turn waits for a server that is connecting. */
@@ -29,7 +32,12 @@ export interface ConnectionParts {
   readonly limits: ConnectionLimits;
   readonly checkImage: CheckImage;
   /** Rejects with a `ServerProblem` or an error of the server, soon after an abort. */
-  open(entry: ServerEntry, handlers: LinkHandlers, signal: AbortSignal): Promise<Link>;
+  open(target: Target, handlers: LinkHandlers, signal: AbortSignal): Promise<Link>;
+  /** Of a server that the user can sign in to. */
+  signInTo(name: string, entry: ServerEntry): ServerSignIn | undefined;
+  /** A client is attached that can ask the user. */
+  canAsk(): boolean;
+  tell(event: ServerEventBody): void;
   readonly root: LinkHandlers["root"];
   /** The server asks the user something during these calls. */
   elicit(server: string, calls: readonly ToolContext[], params: Fields, signal: AbortSignal): Promise<Fields>;
@@ -66,6 +74,9 @@ export class Connection implements ToolOwner {
   private disabledTools: ReadonlySet<string>;
   /** The first turn has waited long enough. */
   private isOverdue = false;
+  private readonly signIn: ServerSignIn | undefined;
+  /** Of a server that the user can sign in to. */
+  readonly ownSignIn: SessionSignIn | undefined;
 
   constructor(server: SourcedServer, parts: ConnectionParts) {
     const { name, entry, disabledTools = [] } = server;
@@ -74,6 +85,11 @@ export class Connection implements ToolOwner {
     this.parts = parts;
     this.mark = markOf(name, entry);
     this.disabledTools = new Set(disabledTools);
+    const signIn = server.isUntrusted === true ? undefined : parts.signInTo(name, entry);
+    this.signIn = signIn;
+    const changed = (): void => parts.changed(this);
+    const connect = (): void => this.start();
+    this.ownSignIn = signIn && new SessionSignIn({ ...parts, server: name, signIn, changed, connect });
   }
 
   get state(): ServerState {
@@ -88,6 +104,7 @@ export class Connection implements ToolOwner {
       ...(error === undefined ? {} : { error }),
       ...(status === "connected" ? { toolCount: this.tools.length } : {}),
       ...(problem?.needsSignIn === true ? { needsSignIn: true } : {}),
+      ...this.ownSignIn?.state,
     };
   }
 
@@ -138,7 +155,16 @@ export class Connection implements ToolOwner {
 
   async close(): Promise<void> {
     this.isClosed = true;
+    this.ownSignIn?.close();
     await this.end();
+  }
+
+  /** Signs out, and connects without tokens. Rejects as the store of tokens does. */
+  async forgetTokens(): Promise<void> {
+    await this.ownSignIn?.forget();
+    if (this.status === "disabled") return;
+    await this.end();
+    this.start();
   }
 
   /** An open connection, for a use by the session. Connects if necessary. Rejects with a `ServerProblem`. */
@@ -206,7 +232,9 @@ export class Connection implements ToolOwner {
     try {
       // Nothing of this connection happens before the caller knows about it.
       await Promise.resolve();
-      const link = await this.parts.open(this.server.entry, this.handlers(), signal);
+      const { entry } = this.server;
+      const target = { entry, ...(this.signIn === undefined ? {} : { signIn: this.signIn }) };
+      const link = await this.parts.open(target, this.handlers(), signal);
       try {
         await this.readTools(link, signal);
         if (signal.aborted) throw signal.reason;
@@ -227,14 +255,15 @@ export class Connection implements ToolOwner {
   private connected(link: Link): void {
     this.link = link;
     this.stopTimer = this.parts.clock.after(stableMs, () => this.forgetFailures(), { background: true });
-    void link.lost.then((problem) => {
+    const lost = (problem: ServerProblem): void => {
       if (this.link !== link) return;
       this.link = undefined;
-      void link.close();
+      link.close().catch(ignore);
       this.failed("disconnected", problem);
-    });
+    };
+    link.lost.then(lost).catch(ignore);
     this.set("connected", undefined);
-    void this.readPrompts(link);
+    this.readPrompts(link).catch(ignore);
   }
 
   private forgetFailures(): void {
@@ -250,6 +279,7 @@ export class Connection implements ToolOwner {
       const times = isLast ? ` It failed ${this.failures} times in a row.` : "";
       const { needsSignIn } = problem;
       this.set("failed", new ServerProblem(withStop(problem.message) + times, { needsSignIn }));
+      if (needsSignIn) this.ownSignIn?.needed();
       return;
     }
     const delay = restartMs[this.failures - 1] ?? restartMs[restartMs.length - 1] ?? 0;
@@ -298,7 +328,7 @@ export class Connection implements ToolOwner {
       ]);
       this.parts.changed(this);
     };
-    this.parts.clock.after(refreshMs, () => void again(), { background: true });
+    this.parts.clock.after(refreshMs, () => again().catch(ignore), { background: true });
   }
 
   private async readTools(link: Link, signal: AbortSignal, isStill = () => true): Promise<void> {
@@ -326,6 +356,8 @@ export class Connection implements ToolOwner {
     }
   }
 }
+
+function ignore(): void {}
 
 function untrusted(name: string): string {
   return `The repository offers it, and you have not trusted it. To use it, run: tinman mcp trust ${name}`;

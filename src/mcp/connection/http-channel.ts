@@ -1,7 +1,8 @@
-import type { AuthProvider, JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { settlesWithin } from "../../async/promises.ts";
 import type { ServerEntry } from "../../engine/servers/server-entry.ts";
 import { lostAnswer, ServerProblem } from "../server-problem.ts";
+import type { ServerSignIn } from "../sign-in/sign-ins.ts";
 import type { LargeMessages } from "../transports/event-filter.ts";
 import { createServerFetch } from "../transports/server-fetch.ts";
 import type { Channel, ClientLibrary } from "./link.ts";
@@ -11,7 +12,7 @@ export type HttpEntry = ServerEntry & { readonly kind: "http" | "sse" };
 export interface HttpParts {
   readonly library: ClientLibrary;
   readonly fetch: typeof globalThis.fetch;
-  readonly authProvider?: AuthProvider;
+  readonly signIn?: ServerSignIn;
 }
 
 export interface HttpChannel extends Channel {
@@ -25,7 +26,7 @@ const farewellMs = 500;
 const reconnection = { initialReconnectionDelay: 1000, maxReconnectionDelay: 30_000, reconnectionDelayGrowFactor: 2 };
 
 /** Prepares the connection; the handshake uses it. */
-export function openHttpChannel(entry: HttpEntry, { library, fetch, authProvider }: HttpParts): HttpChannel {
+export function openHttpChannel(entry: HttpEntry, { library, fetch, signIn }: HttpParts): HttpChannel {
   let fail: (problem: ServerProblem) => void = () => undefined;
   const failed = new Promise<never>((_, reject) => {
     fail = reject;
@@ -53,7 +54,7 @@ export function openHttpChannel(entry: HttpEntry, { library, fetch, authProvider
       if (entry.kind === "sse") fail(new ServerProblem("The server closed the connection."));
     },
   });
-  const common = { fetch: own, ...(authProvider === undefined ? {} : { authProvider }) };
+  const common = { fetch: own, ...(signIn === undefined ? {} : { authProvider: signIn.authProvider }) };
   const streamable =
     entry.kind === "http"
       ? new library.StreamableHTTPClientTransport(url, {
@@ -67,6 +68,7 @@ export function openHttpChannel(entry: HttpEntry, { library, fetch, authProvider
     transport,
     failed,
     refusal: () => refusal,
+    explain: async (error) => ((await signIn?.isNeeded(error).catch(() => false)) ? signInNeeded() : undefined),
     swap(message: JSONRPCMessage): JSONRPCMessage {
       const id = "id" in message ? message.id : undefined;
       const whole = id === undefined ? undefined : large.get(id);
@@ -83,7 +85,11 @@ export function openHttpChannel(entry: HttpEntry, { library, fetch, authProvider
 
 /** What a refused handshake means for the user. */
 export function refusalProblem(status: number): ServerProblem {
-  if (status === 401) return new ServerProblem("The server needs a sign-in.", { needsSignIn: true });
+  if (status === 401) return signInNeeded();
   const isLasting = status >= 400 && status < 500 && status !== 408 && status !== 429;
   return new ServerProblem(`The server answered with HTTP ${status}.`, { isLasting });
+}
+
+function signInNeeded(): ServerProblem {
+  return new ServerProblem("The server needs a sign-in.", { needsSignIn: true });
 }

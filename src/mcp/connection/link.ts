@@ -26,6 +26,8 @@ export interface Channel {
   readonly failed: Promise<never>;
   /** The message that stands behind one that the library got. */
   swap?(message: JSONRPCMessage): JSONRPCMessage;
+  /** What a failed request means for the whole connection. Never rejects. */
+  explain?(error: unknown): Promise<ServerProblem | undefined>;
   /** Ends the connection, and the server's program. Never rejects. */
   close(): Promise<void>;
 }
@@ -83,7 +85,10 @@ export async function openLink(
   const lost = deferred<ServerProblem>();
   client.onclose = () => {
     // The channel may know why, and says so now.
-    void otherWork().then(() => lost.resolve(new ServerProblem("The server closed the connection.")));
+    const closed = new ServerProblem("The server closed the connection.");
+    otherWork()
+      .then(() => lost.resolve(closed))
+      .catch(lost.reject);
   };
   channel.failed.catch((problem: ServerProblem) => lost.resolve(problem));
 
@@ -96,7 +101,9 @@ export async function openLink(
   };
   const orLost = async <T>(work: Promise<T>): Promise<T> => {
     const known = work.catch(async (error: unknown) => {
-      throw isClosedError(error) ? await lost.promise : error;
+      const problem = await channel.explain?.(error);
+      if (problem !== undefined) lost.resolve(problem);
+      throw problem ?? (isClosedError(error) ? await lost.promise : error);
     });
     known.catch(() => undefined);
     return Promise.race([known, lost.promise.then((problem) => Promise.reject(problem))]);

@@ -4,9 +4,11 @@ import type { StartServerProgram } from "../../engine/servers/server-program.ts"
 import type { ServersOfSession } from "../../engine/servers/tool-servers.ts";
 import { errorMessage } from "../../text/values.ts";
 import { ServerProblem, shownLine, withStop } from "../server-problem.ts";
+import type { ServerSignIn } from "../sign-in/sign-ins.ts";
 import { type HttpEntry, openHttpChannel, refusalProblem } from "./http-channel.ts";
 import { type Channel, type ClientLibrary, type Link, type LinkHandlers, openLink } from "./link.ts";
 import { openStdioChannel } from "./stdio-channel.ts";
+import type { Target } from "./target.ts";
 
 export interface OpenerParts {
   readonly session: ServersOfSession;
@@ -22,8 +24,8 @@ type StdioEntry = ServerEntry & { readonly kind: "stdio" };
 
 /** Connects to servers of any kind. */
 export function createOpener(parts: OpenerParts) {
-  return async (entry: ServerEntry, handlers: LinkHandlers, signal: AbortSignal): Promise<Link> => {
-    if (entry.kind !== "stdio") return openHttp(entry, parts, handlers, signal);
+  return async ({ entry, signIn }: Target, handlers: LinkHandlers, signal: AbortSignal): Promise<Link> => {
+    if (entry.kind !== "stdio") return openHttp(entry, signIn, parts, handlers, signal);
     const opening = openStdio(entry, parts);
     const loading = load();
     const channel = await opening;
@@ -39,18 +41,21 @@ function load(): Promise<ClientLibrary> {
 /** Servers of before 2025 answer the first message with 404 or 405, and want to be reached in the older way. */
 async function openHttp(
   entry: HttpEntry,
+  signIn: ServerSignIn | undefined,
   parts: OpenerParts,
   handlers: LinkHandlers,
   signal: AbortSignal,
 ): Promise<Link> {
   const [loaded, fetch] = await Promise.all([load(), parts.fetch()]);
   const open = async (kind: "http" | "sse"): Promise<Link> => {
-    const channel = openHttpChannel({ ...entry, kind }, { library: loaded, fetch });
+    const signing = signIn === undefined ? {} : { signIn };
+    const channel = openHttpChannel({ ...entry, kind }, { library: loaded, fetch, ...signing });
     try {
       return await openLink(loaded, channel, handlers, signal);
     } catch (error) {
       const status = channel.refusal();
-      throw status === undefined || signal.aborted ? error : new Refused(status);
+      const isKnown = error instanceof ServerProblem && error.needsSignIn;
+      throw status === undefined || signal.aborted || isKnown ? error : new Refused(status);
     }
   };
   try {
