@@ -105,6 +105,30 @@ const sharedEvents = {
     .describe("An unknown event, unchanged."),
 };
 
+const mcpServerState = z.strictObject({
+  name: z.string(),
+  type: z.string().describe("stdio, http or sse."),
+  source: z.string().describe("user: configured. project: from the repository. dynamic: named by a client."),
+  status: z.string().describe("connecting, connected, failed, disabled or disconnected."),
+  error: z.string().optional().describe("Why it failed: one sentence."),
+  toolCount: z.number().optional().describe("While it is connected."),
+  isSignedIn: z.boolean().optional(),
+  needsSignIn: z.boolean().optional(),
+  signIn: z
+    .strictObject({ url: z.string(), message: z.string(), state: z.string() })
+    .optional()
+    .describe("A sign-in that waits for the user."),
+});
+
+const mcpTool = z.strictObject({
+  server: z.string(),
+  name: z.string().describe("The server's own name for it. The model calls <server>___<tool>."),
+  description: z.string(),
+  isEnabled: z.boolean(),
+  isReadOnly: z.boolean().optional().describe("The server's own word."),
+  inputSchema: z.unknown().optional(),
+});
+
 const turnEvent = z.discriminatedUnion("type", [
   z
     .strictObject({ type: z.literal("text"), ...of, text: z.string() })
@@ -135,6 +159,24 @@ const turnEvent = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("title"), title: z.string() }),
   z.strictObject({ type: z.literal("retry"), attempt: z.number(), reason: z.string() }),
   sharedEvents.notice,
+  z
+    .strictObject({ type: z.literal("mcp_servers"), servers: z.array(mcpServerState) })
+    .describe("All MCP servers, when one has changed."),
+  z
+    .strictObject({
+      type: z.literal("sign_in_required"),
+      server: z.string(),
+      url: z.string(),
+      message: z.string(),
+      state: z.string().optional().describe("Names the sign-in, if the backend has several."),
+    })
+    .describe("An MCP server needs the user to sign in at the URL. The turn goes on without it."),
+  z.strictObject({
+    type: z.literal("sign_in_ended"),
+    server: z.string(),
+    outcome: z.string().describe("success, cancelled or failed."),
+    message: z.string(),
+  }),
   sharedEvents.error,
   sharedEvents.other,
   z.strictObject({ type: z.literal("end"), result: turnResult }).describe("The last event of a turn."),
@@ -179,6 +221,8 @@ const mcpToolDetails = z.strictObject({
   toolName: z.string(),
   impactLevel: z.string().optional(),
   serverName: z.string().optional(),
+  actualToolName: z.string().optional().describe("The server's own name for the tool."),
+  riskLevelReason: z.string().optional().describe("One sentence: what the call does, and so why it needs permission."),
 });
 
 const wholeCommandDetails = execDetails.extend({
@@ -253,6 +297,8 @@ export const sdkTypes = {
   Block: block,
   Message: message,
   Settings: settings,
+  McpServerState: mcpServerState,
+  McpTool: mcpTool,
   TurnError: turnError,
   TurnResult: turnResult,
   TurnEvent: turnEvent,

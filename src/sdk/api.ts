@@ -1,6 +1,8 @@
 import type { outcomes } from "../protocol/droid/words.ts";
 import type { Transport } from "../rpc/transport.ts";
 import type {
+  McpServerState,
+  McpTool,
   Message,
   ModelInfo,
   PermissionCall,
@@ -119,7 +121,7 @@ export interface SettingsChange {
   readonly disabledToolIds?: readonly string[];
 }
 
-/** An MCP server that the backend should connect to. It reports the outcome with `mcp_status_changed`. */
+/** An MCP server that the backend should connect to. The event `mcp_servers` has the outcome. */
 export type McpServer =
   | {
       readonly name: string;
@@ -133,7 +135,20 @@ export type McpServer =
       readonly type: "http" | "sse";
       readonly url: string;
       readonly headers?: Readonly<Record<string, string>>;
+      /** `false`: never sign in. */
+      readonly oauth?: McpOAuth | false;
     };
+
+export interface McpOAuth {
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  readonly scopes?: readonly string[];
+  readonly resource?: string | false;
+  readonly authorizationServerIssuer?: string;
+  readonly clientMetadataUrl?: string;
+  readonly callbackPort?: number;
+  readonly tokenEndpointAuthMethod?: "none" | "client_secret_basic" | "client_secret_post";
+}
 
 export interface CommonOptions extends Handlers {
   /** How to reach the backend. Default: starts the program named by `executable`. */
@@ -142,6 +157,8 @@ export interface CommonOptions extends Handlers {
   /** A prompt's behaviour while a turn runs: wait for its end (the default), or fail. */
   readonly whenBusy?: "queue" | "refuse";
   readonly mcpServers?: readonly McpServer[];
+  /** Where a browser goes after a sign-in at an MCP server. Default: a port of the backend's machine. */
+  readonly mcpOAuthCallbackUri?: string;
   /** Gives up opening. No effect on an open session. */
   readonly signal?: AbortSignal;
 }
@@ -197,6 +214,32 @@ export interface Query extends Turn {
   readonly sessionId: string | undefined;
 }
 
+/** The answer to a sign-in, from the address that the browser went back to. */
+export type SignInAnswer =
+  | { readonly state: string; readonly code: string }
+  | { readonly state: string; readonly error: string; readonly errorDescription?: string };
+
+/** The MCP servers of a session. Unknown names reject with a RequestError. */
+export interface McpAccess {
+  servers(options?: CallOptions): Promise<readonly McpServerState[]>;
+  /** Also those that are switched off. */
+  tools(options?: CallOptions): Promise<readonly McpTool[]>;
+  /** Stores it in the user's configuration, and connects. */
+  add(server: McpServer, options?: CallOptions): Promise<void>;
+  /** Removes it from the user's configuration. */
+  remove(server: string, options?: CallOptions): Promise<void>;
+  enable(server: string, options?: CallOptions): Promise<void>;
+  disable(server: string, options?: CallOptions): Promise<void>;
+  enableTool(server: string, tool: string, options?: CallOptions): Promise<void>;
+  disableTool(server: string, tool: string, options?: CallOptions): Promise<void>;
+  /** Resolves when the sign-in has ended: true if it succeeded. The event `sign_in_required` has the link. */
+  signIn(server: string, options?: CallOptions): Promise<boolean>;
+  /** False if no such sign-in is waiting. */
+  answerSignIn(server: string, answer: SignInAnswer, options?: CallOptions): Promise<boolean>;
+  cancelSignIn(server: string, options?: CallOptions): Promise<void>;
+  signOut(server: string, options?: CallOptions): Promise<void>;
+}
+
 export interface Session {
   readonly id: string;
   readonly cwd: string | undefined;
@@ -222,6 +265,7 @@ export interface Session {
   /** The usable models; with `includeDisabled` also the others, each with its missing requirement. */
   models(options?: CallOptions & { readonly includeDisabled?: boolean }): Promise<readonly ModelInfo[]>;
   tools(options?: CallOptions): Promise<readonly ToolInfo[]>;
+  readonly mcp: McpAccess;
   /** Calls any method of the protocol, with or without `droid.`, and returns the backend's result. */
   call(method: string, params?: object, options?: CallOptions): Promise<unknown>;
   close(): Promise<void>;

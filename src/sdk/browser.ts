@@ -15,6 +15,8 @@ export type {
   CreateOptions,
   HandlerContext,
   Handlers,
+  McpAccess,
+  McpOAuth,
   McpServer,
   PermissionAnswer,
   PermissionRequest,
@@ -26,6 +28,7 @@ export type {
   ResumeOptions,
   Session,
   SettingsChange,
+  SignInAnswer,
   Timeouts,
   Turn,
 } from "./api.ts";
@@ -45,6 +48,8 @@ export { type ReadStreamJsonOptions, readStreamJson, type StreamJsonSource } fro
 export type {
   Block,
   ImageBlock,
+  McpServerState,
+  McpTool,
   Message,
   ModelInfo,
   PermissionCall,

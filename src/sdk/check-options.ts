@@ -1,6 +1,14 @@
 import { longestTimerMs } from "../async/after.ts";
 import { isRecord } from "../text/values.ts";
-import type { CallOptions, Connection, CreateOptions, PromptOptions, SettingsChange, Timeouts } from "./api.ts";
+import type {
+  CallOptions,
+  Connection,
+  CreateOptions,
+  McpAccess,
+  PromptOptions,
+  SettingsChange,
+  Timeouts,
+} from "./api.ts";
 import {
   aFunction,
   aListOf,
@@ -55,7 +63,8 @@ const sessionChecks: Checks<keyof CreateOptions> = {
   sessionId: aString,
   systemPrompt: aSystemPrompt,
   tags: aListOf("{ name }", ({ name }) => typeof name === "string"),
-  mcpServers: aListOf("{ name, type }", ({ name, type }) => typeof name === "string" && typeof type === "string"),
+  mcpServers: aListOf("{ name, type }", isServer),
+  mcpOAuthCallbackUri: aString,
 };
 
 type Name = "createSession" | "resumeSession" | "query";
@@ -72,7 +81,27 @@ export function checkOptions(of: Name, options: unknown, { needsConnect = false 
   }
 }
 
-type Call = "interrupt" | "updateSettings" | "rename" | "fork" | "models" | "tools" | "call";
+function isServer({ name, type }: Readonly<Record<string, unknown>>): boolean {
+  return typeof name === "string" && typeof type === "string";
+}
+
+export function checkMcpServer(server: unknown): void {
+  checkOne("An MCP server", server, ["{ name, type }", (value) => isRecord(value) && isServer(value)]);
+}
+
+export function checkSignInAnswer(answer: unknown): void {
+  const is = (value: unknown): boolean =>
+    isRecord(value) &&
+    typeof value.state === "string" &&
+    (typeof value.code === "string" || typeof value.error === "string");
+  checkOne("The answer to a sign-in", answer, ["{ state, code } or { state, error }", is]);
+}
+
+export function checkName(of: "server" | "tool", name: unknown): void {
+  checkOne(`The name of a ${of}`, name, aString);
+}
+
+type Call = "interrupt" | "updateSettings" | "rename" | "fork" | "models" | "tools" | "call" | `mcp.${keyof McpAccess}`;
 
 /** Returns the options of a call after checking them. */
 export function callOptions<T extends CallOptions>(of: Call, options: T = {} as T): T {

@@ -83,6 +83,7 @@ function prepared(options: CommonOptions): CommonOptions {
     timeouts: countable(options.timeouts),
     whenBusy: options.whenBusy,
     mcpServers: options.mcpServers,
+    mcpOAuthCallbackUri: options.mcpOAuthCallbackUri,
     signal: options.signal,
     onPermission: options.onPermission?.bind(options),
     onPlan: options.onPlan?.bind(options),
@@ -126,6 +127,7 @@ function paramsOf(options: CreateOptions, cwd: string | undefined): Fields {
       typeof systemPrompt === "object" ? { type: "preset", preset: "droid", ...systemPrompt } : systemPrompt,
     tags: options.tags,
     mcpServers: options.mcpServers,
+    mcpOAuthCallbackUri: options.mcpOAuthCallbackUri,
   });
 }
 
@@ -145,9 +147,9 @@ async function load(
   request: Request,
   sessionId: string,
   cwd: string | undefined,
-  { mcpServers }: ResumeOptions,
+  { mcpServers, mcpOAuthCallbackUri }: ResumeOptions,
 ): Promise<Fields> {
-  const params = given({ sessionId, mcpServers });
+  const params = given({ sessionId, mcpServers, mcpOAuthCallbackUri });
   try {
     return await request("droid.load_session", params);
   } catch (error) {

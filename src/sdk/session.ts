@@ -6,6 +6,7 @@ import { defaultLimits, type Limits, requestLimit } from "./connection/limits.ts
 import { Peer, type PeerEvents } from "./connection/peer.ts";
 import { BusyError, methodWords, RequestError } from "./errors.ts";
 import { createInteractions, mostCalls } from "./interactions.ts";
+import { createMcp } from "./mcp.ts";
 import { Prompts } from "./turns/prompts.ts";
 import { createTranslator, type Known } from "./turns/sdk-events.ts";
 import type { Message, TurnEvent } from "./types.ts";
@@ -216,6 +217,7 @@ export async function openSession(connection: Connection, options: CommonOptions
       }
     },
     tools: async (how) => toolsOf((await request("droid.list_tools", {}, callOptions("tools", how))).tools),
+    mcp: createMcp((method, params, how) => request(method, params, how, requestLimit(limits, method))),
     async call(method, params = {}, how = {}) {
       checkCall(method, params);
       return call(method.includes(".") ? method : `droid.${method}`, params, callOptions("call", how));

@@ -88,6 +88,35 @@ export interface Settings {
   readonly sandbox?: { readonly enabled: boolean; readonly mode?: string };
 }
 
+export interface McpServerState {
+  readonly name: string;
+  /** stdio, http or sse. */
+  readonly type: string;
+  /** user: configured. project: from the repository. dynamic: named by a client. */
+  readonly source: string;
+  /** connecting, connected, failed, disabled or disconnected. */
+  readonly status: string;
+  /** Why it failed: one sentence. */
+  readonly error?: string;
+  /** While it is connected. */
+  readonly toolCount?: number;
+  readonly isSignedIn?: boolean;
+  readonly needsSignIn?: boolean;
+  /** A sign-in that waits for the user. */
+  readonly signIn?: { readonly url: string; readonly message: string; readonly state: string };
+}
+
+export interface McpTool {
+  readonly server: string;
+  /** The server's own name for it. The model calls <server>___<tool>. */
+  readonly name: string;
+  readonly description: string;
+  readonly isEnabled: boolean;
+  /** The server's own word. */
+  readonly isReadOnly?: boolean;
+  readonly inputSchema?: unknown;
+}
+
 export interface TurnError {
   readonly message: string;
   /** The backend's error type. */
@@ -171,6 +200,24 @@ export type TurnEvent =
   | { readonly type: "retry"; readonly attempt: number; readonly reason: string }
   /** Information for people. It ends nothing. */
   | { readonly type: "notice"; readonly level: "info" | "warning"; readonly message: string }
+  /** All MCP servers, when one has changed. */
+  | { readonly type: "mcp_servers"; readonly servers: readonly McpServerState[] }
+  /** An MCP server needs the user to sign in at the URL. The turn goes on without it. */
+  | {
+      readonly type: "sign_in_required";
+      readonly server: string;
+      readonly url: string;
+      readonly message: string;
+      /** Names the sign-in, if the backend has several. */
+      readonly state?: string;
+    }
+  | {
+      readonly type: "sign_in_ended";
+      readonly server: string;
+      /** success, cancelled or failed. */
+      readonly outcome: string;
+      readonly message: string;
+    }
   /** An error. The end event says whether the turn failed. */
   | { readonly type: "error"; readonly error: TurnError }
   /** An unknown event, unchanged. */
@@ -325,6 +372,10 @@ export interface PermissionCall {
         readonly toolName: string;
         readonly impactLevel?: string;
         readonly serverName?: string;
+        /** The server's own name for the tool. */
+        readonly actualToolName?: string;
+        /** One sentence: what the call does, and so why it needs permission. */
+        readonly riskLevelReason?: string;
       }
     /** Details of an unknown kind, or without a required field. */
     | { readonly type: "other"; readonly name: string; readonly given: unknown };

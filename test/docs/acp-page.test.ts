@@ -35,7 +35,7 @@ it("the config options match the source", () => {
 });
 
 it("the slash commands match the source", async () => {
-  expect(firsts("Slash commands")).toEqual((await advertised(undefined)).map(({ name }) => `/${name}`));
+  expect(firsts("Slash commands")).toEqual((await advertised(undefined)).commands.map(({ name }) => `/${name}`));
 });
 
 it("the options of the command match the source", () => {

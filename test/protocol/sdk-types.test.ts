@@ -4,6 +4,8 @@ import type { sdkTypes } from "../../src/protocol/sdk-types.ts";
 import type {
   Block,
   ImageBlock,
+  McpServerState,
+  McpTool,
   Message,
   ModelInfo,
   PermissionCall,
@@ -29,6 +31,8 @@ interface Written {
   Block: Block;
   Message: Message;
   Settings: Settings;
+  McpServerState: McpServerState;
+  McpTool: McpTool;
   TurnError: TurnError;
   TurnResult: TurnResult;
   TurnEvent: TurnEvent;

@@ -25,7 +25,6 @@ export function engineBackend(given: GivenAcp, io: Io): Backend {
   };
   return {
     settings: {},
-    takesRemoteServers: false,
     connect: () => async () => linked(await load()),
     list: async ({ cwd }) => {
       const { engine } = (await load()).composition;
@@ -88,8 +87,6 @@ export function commandBackend(command: string, given: GivenAcp): Backend {
   const start = isProgram(command) ? { executable: command } : { command };
   return {
     settings: settingsOf(given),
-    // Our own engine does not support MCP servers yet, wherever it runs.
-    takesRemoteServers: owner !== "tinman",
     connect: (cwd) => spawnBackend({ ...start, cwd }),
     ...(owner === "none" ? {} : { list: async (query: { readonly cwd?: string }) => listed(owner, query) }),
     ...(owner === "tinman" ? { remove: removeOwn } : {}),

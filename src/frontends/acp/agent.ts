@@ -38,7 +38,6 @@ export function createAgent(parts: AgentParts): AgentApp {
   const has = {
     list: backend.list !== undefined,
     delete: backend.remove !== undefined,
-    remoteServers: backend.takesRemoteServers,
   };
 
   /** The response comes first, then everything else about the session. */
@@ -110,12 +109,12 @@ export function createAgent(parts: AgentParts): AgentApp {
 
 function hello(
   agentInfo: Implementation,
-  has: { readonly list: boolean; readonly delete: boolean; readonly remoteServers: boolean },
+  has: { readonly list: boolean; readonly delete: boolean },
 ): InitializeResponse {
   const agentCapabilities: AgentCapabilities = {
     loadSession: true,
     promptCapabilities: { image: true, audio: false, embeddedContext: true },
-    mcpCapabilities: { http: has.remoteServers, sse: has.remoteServers },
+    mcpCapabilities: { http: true, sse: true },
     sessionCapabilities: {
       ...(has.list ? { list: {} } : {}),
       ...(has.delete ? { delete: {} } : {}),

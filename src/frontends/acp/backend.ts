@@ -7,8 +7,6 @@ type ListedSession = Pick<SessionSummary, "id" | "title" | "cwd" | "updatedAt">;
 export interface Backend {
   /** Settings of new sessions. */
   readonly settings: SettingsChange;
-  /** Whether it accepts remote MCP servers. */
-  readonly takesRemoteServers: boolean;
   /** Opens a connection for one session, which works in this folder. */
   connect(cwd: string): Connect;
   /** Newest first. Absent if its sessions cannot be listed. */

@@ -31,6 +31,9 @@ export function createClient(context: AgentContext, capabilities: ClientCapabili
       );
       return outcome.outcome === "selected" ? outcome.optionId : undefined;
     },
+    /** The user no longer needs the address of an elicitation. */
+    completed: (elicitationId: string) =>
+      void context.notify(methods.client.elicitation.complete, { elicitationId }).catch(() => undefined),
     elicit: (request: CreateElicitationRequest, signal: AbortSignal) =>
       context.request(methods.client.elicitation.create, request, { cancellationSignal: signal }),
   };

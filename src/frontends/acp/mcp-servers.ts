@@ -45,14 +45,3 @@ function nameOf(entry: unknown, index: number): string {
   const { name } = Object(entry) as { name?: unknown };
   return isText(name) ? name : `no. ${index + 1}`;
 }
-
-/** One sentence for each server that failed, from `mcp_status_changed`. */
-export function mcpFailures(notification: unknown): readonly string[] {
-  const { servers } = Object(notification) as { servers?: unknown };
-  if (!Array.isArray(servers)) return [];
-  return servers.flatMap((each: unknown) => {
-    const { name, status, error } = Object(each) as { name?: unknown; status?: unknown; error?: unknown };
-    if (status !== "failed") return [];
-    return [`The MCP server ${String(name)} cannot be used: ${typeof error === "string" ? error : "it failed."}`];
-  });
-}

@@ -15,9 +15,12 @@ export const defaultLimits: Limits = {
   grace: 250,
 };
 
-const compactionMs = 240_000;
+/** A compaction waits for a model, a sign-in for a person. */
+const slowMethods: ReadonlyMap<string, number> = new Map([
+  ["droid.compact_session", 240_000],
+  ["droid.authenticate_mcp_server", 300_000],
+]);
 
-/** A compaction waits for a model. */
 export function requestLimit({ request }: Limits, method: string): number {
-  return request > 0 && method === "droid.compact_session" ? Math.max(request, compactionMs) : request;
+  return request > 0 ? Math.max(request, slowMethods.get(method) ?? 0) : request;
 }

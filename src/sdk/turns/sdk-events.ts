@@ -1,5 +1,6 @@
 import type { Notification } from "../../protocol/droid/notifications.ts";
 import { type Fields, fieldsOf, numberOf, textOf } from "../../text/values.ts";
+import { serversOf, signInEndOf, signInOf } from "../mcp.ts";
 import type { Message, Settings, TokenUsage, TurnError, TurnEvent } from "../types.ts";
 import { given, messageOf, noticeOf, textOfBlocks, usageOf } from "../wire.ts";
 import { mergedSettings } from "../wire-settings.ts";
@@ -43,6 +44,7 @@ export function createTranslator(known: Known) {
   const shown = new Map<string, Shown>();
   const calls = createCallBook();
   let state: string | undefined;
+  let serversMark: string | undefined;
 
   const shownOf = (messageId: string): Shown => {
     const fresh = { text: "", thought: false, halves: { text: "", thinking: "" }, isGivenUp: false };
@@ -155,9 +157,16 @@ export function createTranslator(known: Known) {
     notice: (given) => [noticeOf(given) ?? other(given)],
     error: (given) => [errorEvent(given)],
     agent_turn_completed: silent,
-    mcp_status_changed: untranslated,
-    mcp_auth_required: untranslated,
-    mcp_auth_completed: untranslated,
+    mcp_status_changed: (given) => {
+      if (!Array.isArray(given.servers)) return [other(given)];
+      const servers = serversOf(given.servers);
+      const mark = markOf(JSON.stringify(servers));
+      if (mark === serversMark) return [];
+      serversMark = mark;
+      return [{ type: "mcp_servers", servers }];
+    },
+    mcp_auth_required: (given) => [signInOf(given) ?? other(given)],
+    mcp_auth_completed: (given) => [signInEndOf(given) ?? other(given)],
     permission_resolved: untranslated,
     session_compacted: untranslated,
     queued_messages_discarded: untranslated,

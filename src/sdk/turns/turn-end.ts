@@ -90,6 +90,9 @@ export function createTurnWatch(turnId: string) {
       isAlive = true;
     },
     notice: ignored,
+    mcp_servers: ignored,
+    sign_in_required: ignored,
+    sign_in_ended: ignored,
     error: seeError,
     other: ignored,
     end: ignored,

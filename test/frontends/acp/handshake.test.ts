@@ -34,7 +34,7 @@ describe.each(sources)("%s: handshake, new sessions, and invalid messages", (sou
     expect(editor.hello.agentCapabilities).toEqual({
       loadSession: true,
       promptCapabilities: { image: true, audio: false, embeddedContext: true },
-      mcpCapabilities: { http: false, sse: false },
+      mcpCapabilities: { http: true, sse: true },
       sessionCapabilities: { list: {}, delete: {}, resume: {}, close: {}, fork: {} },
     });
     const sessionId = session.id;

@@ -13,7 +13,10 @@ import type {
   HandlerContext,
   Handlers,
   LinkedEnd,
+  McpAccess,
   McpServer,
+  McpServerState,
+  McpTool,
   Message,
   ModelInfo,
   PermissionAnswer,
@@ -31,6 +34,7 @@ import type {
   SessionOptions,
   Settings,
   SettingsChange,
+  SignInAnswer,
   SpawnOptions,
   Timeouts,
   TokenUsage,
@@ -79,7 +83,11 @@ const types = {
     "Frame",
     "HandlerContext",
     "Handlers",
+    "McpAccess",
+    "McpOAuth",
     "McpServer",
+    "McpServerState",
+    "McpTool",
     "ImageBlock",
     "LinkedEnd",
     "Message",
@@ -100,6 +108,7 @@ const types = {
     "SessionSummary",
     "Settings",
     "SettingsChange",
+    "SignInAnswer",
     "StreamJsonEvent",
     "StreamJsonSource",
     "TextBlock",
@@ -157,11 +166,31 @@ test("a session", () => {
     fork(options?: CallOptions & { readonly title?: string }): Promise<Session>;
     models(options?: CallOptions & { readonly includeDisabled?: boolean }): Promise<readonly ModelInfo[]>;
     tools(options?: CallOptions): Promise<readonly ToolInfo[]>;
+    readonly mcp: McpAccess;
     call(method: string, params?: object, options?: CallOptions): Promise<unknown>;
     close(): Promise<void>;
     [Symbol.asyncDispose](): Promise<void>;
   }>();
   expectTypeOf<CallOptions>().toEqualTypeOf<{ readonly signal?: AbortSignal }>();
+});
+
+test("the MCP servers of a session", () => {
+  type OfServer<Result> = (server: string, options?: CallOptions) => Promise<Result>;
+  type OfTool = (server: string, tool: string, options?: CallOptions) => Promise<void>;
+  expectTypeOf<McpAccess>().toEqualTypeOf<{
+    servers(options?: CallOptions): Promise<readonly McpServerState[]>;
+    tools(options?: CallOptions): Promise<readonly McpTool[]>;
+    add(server: McpServer, options?: CallOptions): Promise<void>;
+    remove: OfServer<void>;
+    enable: OfServer<void>;
+    disable: OfServer<void>;
+    enableTool: OfTool;
+    disableTool: OfTool;
+    signIn: OfServer<boolean>;
+    answerSignIn(server: string, answer: SignInAnswer, options?: CallOptions): Promise<boolean>;
+    cancelSignIn: OfServer<void>;
+    signOut: OfServer<void>;
+  }>();
 });
 
 test("a turn", () => {
@@ -192,6 +221,7 @@ test("the options of a session", () => {
     readonly timeouts?: Timeouts;
     readonly whenBusy?: "queue" | "refuse";
     readonly mcpServers?: readonly McpServer[];
+    readonly mcpOAuthCallbackUri?: string;
     readonly signal?: AbortSignal;
   }>();
   expectTypeOf<McpServer["type"]>().toEqualTypeOf<"stdio" | "http" | "sse">();

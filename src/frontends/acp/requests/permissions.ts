@@ -120,6 +120,15 @@ function explained({ name, input, details }: PermissionCall): readonly ToolCallC
     case "apply_patch":
     case "exit_spec_mode":
       return [];
+    case "mcp_tool": {
+      const { toolName, actualToolName = toolName, serverName, riskLevelReason } = details;
+      const of = serverName === undefined ? "an MCP server" : `the MCP server ${plainLine(serverName)}`;
+      return [
+        textContent(`The tool ${plainLine(actualToolName)} of ${of}, with:`),
+        textContent(fenced(JSON.stringify(input, null, 2))),
+        ...(riskLevelReason === undefined ? [] : [textContent(plainLine(riskLevelReason))]),
+      ];
+    }
     default:
       return [textContent(fenced(JSON.stringify(details, null, 2)))];
   }

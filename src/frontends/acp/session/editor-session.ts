@@ -14,7 +14,7 @@ import { shownTitle } from "../view/shown-text.ts";
 import { promptInput } from "./prompt-input.ts";
 import { replay } from "./replay.ts";
 import { createSessionNews, type SessionNews } from "./session-news.ts";
-import { advertised, findCommand, type SlashCommand } from "./slash-commands.ts";
+import { advertised, type Commands, findCommand } from "./slash-commands.ts";
 import { answerTo } from "./stop-reason.ts";
 import { textIn } from "./text-in.ts";
 
@@ -25,6 +25,9 @@ const listPatienceMs = 5_000;
 
 /** Blocks that add nothing but text to the prompt. */
 const wordTypes: ReadonlySet<ContentBlock["type"]> = new Set(["text", "resource_link"]);
+
+/** Events about the session itself, which an editor needs even if they come before it knows the session. */
+const isEarly: ReadonlySet<TurnEvent["type"]> = new Set(["mcp_servers", "sign_in_required", "sign_in_ended", "notice"]);
 
 const cancelled: PromptResponse = { stopReason: "cancelled" };
 
@@ -70,9 +73,8 @@ export async function openEditorSession(parts: Parts): Promise<EditorSession> {
   const onEvent = (event: TurnEvent, sessionId: string | undefined): void => {
     // A fork uses the same handlers while it is open.
     if (opened !== undefined && sessionId !== opened.id) return;
-    const isStatus = event.type === "other" && event.name === "mcp_status_changed";
     if (opened !== undefined) opened.news.happened(event);
-    else if (isStatus || event.type === "notice") early.push(event);
+    else if (isEarly.has(event.type)) early.push(event);
   };
   const handlers: Handlers = {
     onPermission: (request) => askPermission(request, asking),
@@ -154,7 +156,8 @@ export class EditorSession {
   private readonly running = new Set<Running>();
   private latest: Session;
   private death: ConnectionEnd | undefined;
-  private commands: Promise<readonly SlashCommand[]> | undefined;
+  private commands: Promise<Commands> | undefined;
+  private toldCommands: string | undefined;
   private replaying: Promise<void> = Promise.resolve();
 
   constructor(parts: Opened) {
@@ -169,6 +172,7 @@ export class EditorSession {
       sessionId: first.id,
       session: () => link.current,
       isTurnRunning: () => this.isBusy,
+      commandsMayHaveChanged: () => void this.refreshCommands(),
     });
   }
 
@@ -211,10 +215,7 @@ export class EditorSession {
   async introduce(): Promise<void> {
     const { early, first } = this.parts;
     const [known] = await Promise.all([this.knownCommands(), this.news.measure()]);
-    const availableCommands = known.map(({ name, description, hint }) => {
-      return { name, description, ...(hint === undefined ? {} : { input: { hint } }) };
-    });
-    this.news.tell([{ sessionUpdate: "available_commands_update", availableCommands }]);
+    this.tellCommands(known);
     for (const event of early.splice(0)) this.news.happened(event);
     if (first.title) this.news.tell([{ sessionUpdate: "session_info_update", title: shownTitle(first.title) }]);
   }
@@ -287,9 +288,26 @@ export class EditorSession {
     this.news.notice("error", `${reason} The next prompt starts it again.`, stderr?.trim());
   }
 
-  private knownCommands(): Promise<readonly SlashCommand[]> {
+  private knownCommands(): Promise<Commands> {
     this.commands ??= advertised(this.parts.first);
     return this.commands;
+  }
+
+  private tellCommands({ commands }: Commands): void {
+    const availableCommands = commands.map(({ name, description, hint }) => {
+      return { name, description, ...(hint === undefined ? {} : { input: { hint } }) };
+    });
+    const text = JSON.stringify(availableCommands);
+    if (text === this.toldCommands) return;
+    this.toldCommands = text;
+    this.news.tell([{ sessionUpdate: "available_commands_update", availableCommands }]);
+  }
+
+  /** After the first list was sent, and only if the backend has one. */
+  private async refreshCommands(): Promise<void> {
+    if (this.toldCommands === undefined || !(await this.knownCommands()).isListed) return;
+    this.commands = advertised(this.parts.link.current);
+    this.tellCommands(await this.commands);
   }
 
   private async tellHistory(): Promise<void> {
@@ -308,7 +326,7 @@ export class EditorSession {
     if (entry.isCancelled) return cancelled;
     // A command with attachments is for the model.
     const isCommand = text.trimStart().startsWith("/") && blocks.every(({ type }) => wordTypes.has(type));
-    const command = isCommand ? findCommand(await this.knownCommands(), text) : undefined;
+    const command = isCommand ? findCommand((await this.knownCommands()).commands, text) : undefined;
     if (entry.isCancelled) return cancelled;
     if (command?.run !== undefined) {
       const words = await command.run({ session, models, cwd, id, signal: entry.stopsCommand }, command.rest);

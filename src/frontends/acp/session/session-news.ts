@@ -9,10 +9,10 @@ import {
 import type { ModelInfo, TokenUsage, TurnEvent } from "../../../sdk/types.ts";
 import { askBackend } from "../ask-backend.ts";
 import type { Client } from "../client.ts";
-import { mcpFailures } from "../mcp-servers.ts";
 import { configOptions, modeOf } from "../modes.ts";
 import type { Translator } from "../view/acp-updates.ts";
 import { shownTitle } from "../view/shown-text.ts";
+import { createServerNews } from "./server-news.ts";
 
 /** Whether an event matters only while a turn runs. */
 const isOfTurn: { readonly [Type in TurnEvent["type"]]: boolean } = {
@@ -30,6 +30,9 @@ const isOfTurn: { readonly [Type in TurnEvent["type"]]: boolean } = {
   title: false,
   retry: false,
   notice: false,
+  mcp_servers: false,
+  sign_in_required: false,
+  sign_in_ended: false,
   error: false,
   other: false,
   end: false,
@@ -46,6 +49,8 @@ interface NewsParts {
   /** Undefined while no backend runs. */
   session(): Session | undefined;
   isTurnRunning(): boolean;
+  /** Servers have changed, and so perhaps the commands that they offer. */
+  commandsMayHaveChanged(): void;
   /** Shows a notice to people if the client cannot. */
   warn(words: string): void;
 }
@@ -147,10 +152,15 @@ export function createSessionNews(parts: NewsParts) {
     }
   }
 
-  function seeOther({ name, given }: TurnEventOf<"other">): void {
+  const servers = createServerNews({
+    client,
+    sessionId,
+    notice,
+    cancelSignIn: async (server) => parts.session()?.mcp.cancelSignIn(server),
+  });
+
+  function seeOther({ name }: TurnEventOf<"other">): void {
     if (name === "tool_execution_heartbeat") watchBeginning();
-    if (name !== "mcp_status_changed") return;
-    for (const words of mcpFailures(given)) notice("warning", words);
   }
 
   const translated = (event: TurnEvent): void => tell(parts.translator.take(event));
@@ -176,6 +186,12 @@ export function createSessionNews(parts: NewsParts) {
       }),
     retry: ({ reason, attempt }) => notice("info", `Calling the model again (${reason}, retry ${attempt}).`),
     notice: ({ level, message }) => notice(level, message),
+    mcp_servers: (event) => {
+      servers.changed(event);
+      parts.commandsMayHaveChanged();
+    },
+    sign_in_required: servers.signInRequired,
+    sign_in_ended: servers.signInEnded,
     // Sent with the end of the turn.
     error: ignored,
     other: seeOther,

@@ -4,6 +4,7 @@ import { RequestError } from "../../../sdk/errors.ts";
 import type { ModelInfo } from "../../../sdk/types.ts";
 import { terminalLine } from "../../../text/terminal-text.ts";
 import { textStart } from "../../../text/text-cut.ts";
+import { fieldsOf, textOf } from "../../../text/values.ts";
 import { askBackend } from "../ask-backend.ts";
 import { changeToMode, effortOf, effortsOf, modeNames, modeOf } from "../modes.ts";
 
@@ -134,17 +135,28 @@ async function compact({ session, id, signal }: Around, wish: string): Promise<s
 /** For names and descriptions. */
 const longest = 200;
 
+export interface Commands {
+  readonly commands: readonly SlashCommand[];
+  /** The backend can list its own. */
+  readonly isListed: boolean;
+}
+
 /** The backend's own commands, then ours that it does not have. */
-export async function advertised(session: Session | undefined): Promise<readonly SlashCommand[]> {
+export async function advertised(session: Session | undefined): Promise<Commands> {
   const { commands } = await askBackend(session, "list_commands");
   const theirs = (Array.isArray(commands) ? commands : []).flatMap((each: unknown) => {
-    const { name, description } = Object(each) as { name?: unknown; description?: unknown };
-    const word = typeof name === "string" ? name.replace(/^\//, "") : "";
-    return canBeTyped(word)
-      ? [{ name: word, description: short(typeof description === "string" ? description : word) }]
-      : [];
+    const { name, description, argumentHint } = fieldsOf(each);
+    const word = textOf(name)?.replace(/^\//, "") ?? "";
+    if (!canBeTyped(word)) return [];
+    const hint = textOf(argumentHint) ?? "";
+    return [
+      { name: word, description: short(textOf(description) ?? word), ...(hint === "" ? {} : { hint: short(hint) }) },
+    ];
   });
-  return [...theirs, ...own.filter(({ name }) => !theirs.some((each) => each.name === name))];
+  return {
+    commands: [...theirs, ...own.filter(({ name }) => !theirs.some((each) => each.name === name))],
+    isListed: Array.isArray(commands),
+  };
 }
 
 /** One word: a name that had to be cut or escaped would be a different command. */

@@ -96,7 +96,10 @@ function inFiles(shown: Shown): string {
 
 function titleOf(name: string, input: Input, cwd: string, paths: readonly string[]): string {
   const title = titles.get(name);
-  if (title === undefined) return Object.keys(input).length === 0 ? name : `${name} ${JSON.stringify(input)}`;
+  if (title === undefined) {
+    const shown = name.replace(/^(.+?)___(?=.)/, "$1: ");
+    return Object.keys(input).length === 0 ? shown : `${shown} ${JSON.stringify(input)}`;
+  }
   const text = (key: string, otherwise: string): string => textOf(input[key]) ?? otherwise;
   return title({ files: paths.map((path) => shownPath(path, cwd)), input, text });
 }

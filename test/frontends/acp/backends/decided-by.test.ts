@@ -28,6 +28,7 @@ async function asked(calls: readonly PermissionCall[], translator = createTransl
     capabilities: {},
     update: async () => undefined,
     elicit: async () => ({ action: "cancel" }) as const,
+    completed: () => undefined,
     choose: async (_: string, toolCall: object, options: readonly { optionId: string }[]) => {
       shown.push({ toolCall, options });
       return "proceed_once";

@@ -27,6 +27,7 @@ function asked(questions: readonly Question[], answer?: CreateElicitationRespons
       choices.push({ toolCall, options });
       return chosen;
     },
+    completed: () => undefined,
     elicit: async (form) => {
       forms.push(form);
       return answer ?? { action: "cancel" };

@@ -21,11 +21,13 @@ function newsOf(session?: Session) {
       },
       choose: async () => undefined,
       elicit: async () => ({ action: "cancel" }),
+      completed: () => undefined,
     },
     translator: createTranslator("/"),
     models: [],
     session: () => session,
     isTurnRunning: () => false,
+    commandsMayHaveChanged: () => undefined,
     warn: () => undefined,
   });
   return {

@@ -47,11 +47,11 @@ function opened(...answers: readonly Answers[]) {
       return "proceed_once";
     },
     elicit: async () => ({ action: "cancel" }),
+    completed: () => undefined,
   };
   const sessions = createSessions(
     {
       settings: {},
-      takesRemoteServers: false,
       connect: () => (given) => {
         const backend = createFakeBackend({ ...ready, ...answers[backends.length] });
         backends.push(backend);
