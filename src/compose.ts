@@ -19,6 +19,7 @@ import type { EngineParts } from "./engine/engine-parts.ts";
 import { AgentError } from "./engine/errors.ts";
 import type { DecisionContext, PermissionPolicy } from "./engine/permission.ts";
 import type { Clock, Host, Ids, ModelCatalog, SessionStore } from "./engine/ports.ts";
+import type { ServerEventBody } from "./engine/servers/server-state.ts";
 import type { ToolServers } from "./engine/servers/tool-servers.ts";
 import { systemClock as clock, createIds } from "./host/clock-and-ids.ts";
 import type { WithheldVariable } from "./host/environment/command-environment.ts";
@@ -76,7 +77,7 @@ export interface Composition {
   readonly sandboxMode: SandboxOptions["mode"];
   readonly engine: Engine;
   /** Opens configured servers for a command without a session: only the named one, or all. */
-  openServers(only?: string): ToolServers;
+  openServers(only?: string, tell?: (event: ServerEventBody) => void): ToolServers;
   readonly policy: PermissionPolicy;
   /**
    * The policy for a read-only run in a folder (canonical) with a user to ask, and notices about the rules there.
@@ -291,7 +292,7 @@ export async function compose(
     host,
     sandboxMode: sandbox.mode,
     engine,
-    openServers: (only) => {
+    openServers: (only, tell = () => undefined) => {
       const list = async (cwd: string) => {
         const { servers: all, problems } = await sources.list(cwd);
         return only === undefined
@@ -303,7 +304,7 @@ export async function compose(
         sessionId: ids.next(),
         cwd: process.cwd(),
         given: [],
-        tell: () => undefined,
+        tell,
         canAsk: () => false,
         ask: async () => undefined,
       });
