@@ -19,6 +19,7 @@ import type { EngineParts } from "./engine/engine-parts.ts";
 import { AgentError } from "./engine/errors.ts";
 import type { DecisionContext, PermissionPolicy } from "./engine/permission.ts";
 import type { Clock, Host, Ids, ModelCatalog, SessionStore } from "./engine/ports.ts";
+import type { ToolServers } from "./engine/servers/tool-servers.ts";
 import { systemClock as clock, createIds } from "./host/clock-and-ids.ts";
 import type { WithheldVariable } from "./host/environment/command-environment.ts";
 import { describeEnvironment } from "./host/environment/environment.ts";
@@ -28,7 +29,7 @@ import type { RepositoryName } from "./host/git/repository-name.ts";
 import { createNodeHost } from "./host/node-host.ts";
 import { shellKind } from "./host/processes/shell.ts";
 import { createServerSources } from "./mcp/entries/sources.ts";
-import { createOpenServers } from "./mcp/open-servers.ts";
+import { createOpenServers, type OpenServersOptions } from "./mcp/open-servers.ts";
 import { createModelCatalog } from "./models/catalog.ts";
 import { modelOfKeys } from "./models/default-model.ts";
 import { offlineInfo } from "./models/offline/info.ts";
@@ -40,6 +41,7 @@ import type { Network } from "./net/network.ts";
 import { permissionsText } from "./permissions/permissions-text.ts";
 import { createPermissionPolicy } from "./permissions/policy.ts";
 import { createJsonlStore } from "./store/jsonl-store.ts";
+import { durationMs } from "./text/user-words.ts";
 import { builtinTools } from "./tools/all.ts";
 
 export { firstLine } from "./host/processes/capture.ts";
@@ -72,6 +74,8 @@ export interface Composition {
   readonly host: Host;
   readonly sandboxMode: SandboxOptions["mode"];
   readonly engine: Engine;
+  /** Opens configured servers for a command without a session: only the named one, or all. */
+  openServers(only?: string): ToolServers;
   readonly policy: PermissionPolicy;
   /**
    * The policy for a read-only run in a folder (canonical) with a user to ask, and notices about the rules there.
@@ -125,12 +129,17 @@ function lazyNetwork(env: NodeJS.ProcessEnv, { network }: UserConfig): () => Pro
   };
 }
 
+/** A user who tests a server waits longer than a turn. */
+const patientMs = 60_000;
+
 /** A server can think for a long time, and its streams can be silent for longer. Calls have their own limits. */
 const serverTimeouts: ModelTimeouts = { connectMs: 10_000, firstByteMs: 3_600_000, idleMs: 86_400_000 };
 
 interface ComposeOptions {
   readonly configFile?: string;
   readonly observe?: EngineParts["observe"];
+  /** How long a turn waits for servers. Overrides the configured time. */
+  readonly serverWaitMs?: number | undefined;
   /** Overrides the configured mode. */
   readonly sandboxMode?: SandboxOptions["mode"] | undefined;
 }
@@ -157,7 +166,7 @@ async function sandboxOptions(
  */
 export async function compose(
   env: NodeJS.ProcessEnv = process.env,
-  { configFile, observe, sandboxMode }: ComposeOptions = {},
+  { configFile, observe, sandboxMode, serverWaitMs }: ComposeOptions = {},
 ): Promise<Composition> {
   const homes = await resolved(ownHomes(env));
   const config = await loadUserConfig(homes.own, configFile === undefined ? {} : { file: configFile });
@@ -202,14 +211,18 @@ export async function compose(
     openNetwork,
   });
   const policy = createPermissionPolicy(shellKind);
-  const servers = createOpenServers({
+  const sources = createServerSources({ home: homes.own, config: config.mcp, env });
+  const waitMs = serverWaitMs ?? durationMs(config.mcp?.wait);
+  const serverParts: OpenServersOptions = {
     clock,
-    sources: createServerSources({ home: homes.own, config: config.mcp, env }),
+    sources,
+    ...(waitMs === undefined ? {} : { limits: { waitMs } }),
     startProgram: host.startServer,
     contain: () => Promise.reject(new Error("not yet")),
     fetch: () => openFetch(serverTimeouts),
     checkImage: async (bytes) => (await import("./tools/read/read-image.ts")).checkImage(bytes),
-  });
+  };
+  const servers = createOpenServers(serverParts);
   const rules = await loadRules({ user: config, adminFiles: adminFiles(env), ownHome: homes.own });
   const places = {
     home: homes.user,
@@ -265,6 +278,22 @@ export async function compose(
     host,
     sandboxMode: sandbox.mode,
     engine,
+    openServers: (only) => {
+      const list = async (cwd: string) => {
+        const { servers: all, problems } = await sources.list(cwd);
+        return only === undefined
+          ? { servers: all, problems }
+          : { servers: all.filter(({ name }) => name === only), problems: [] };
+      };
+      const open = createOpenServers({ ...serverParts, sources: { ...sources, list }, limits: { waitMs: patientMs } });
+      return open({
+        sessionId: ids.next(),
+        cwd: process.cwd(),
+        given: [],
+        tell: () => undefined,
+        ask: async () => undefined,
+      });
+    },
     policy,
     decisionContext: async (cwd, assumesSandbox) => {
       const found = await rules(cwd);

@@ -20,7 +20,7 @@ export async function runDoctor(options: { readonly json?: boolean }, io: Io): P
   const composed = compose();
   composed.catch(() => undefined);
   const variables = composed.then(({ commandVariables }) => commandVariables()).then(sorted, () => undefined);
-  const checks = await Promise.all([
+  const all = await Promise.all([
     check("node", true, async () => checkNode()),
     check("home", true, checkHome),
     check("configuration", true, async () => {
@@ -44,7 +44,10 @@ export async function runDoctor(options: { readonly json?: boolean }, io: Io): P
     check("sandbox", false, async () => checkSandbox(await composed)),
     check("writes", false, async () => checkWrites(await (await composed).unfinishedWrites())),
     check("git", false, async () => firstLine("git", ["--version"], process.cwd())),
+    check("mcp", false, async () => checkServers(await composed)),
   ]);
+  // Without servers, their row would say nothing.
+  const checks = all.filter(({ name, detail }) => name !== "mcp" || detail !== "");
   const environment = await variables;
   if (options.json === true)
     await io.stdout.write(`${JSON.stringify({ version: TINMAN_VERSION, checks, environment })}\n`);
@@ -68,7 +71,7 @@ function sorted({ passed, withheld }: CommandVariables): CommandVariables {
 const reasons = {
   name: "its name",
   value: "its value",
-  model: "named by a model's entry",
+  model: "named by a model's or MCP server's entry",
   tinman: "used by Tinman itself",
   meaning: "changes how commands behave",
 } as const satisfies Record<CommandVariables["withheld"][number]["why"], string>;
@@ -120,6 +123,18 @@ async function checkSandbox({ host, sandboxMode }: Composition): Promise<string>
   if (status.works && status.weakness !== undefined) throw new Error(status.weakness);
   if (status.works) return `commands are contained by ${status.mechanism}`;
   throw new Error(`${status.why} ${status.advice}`.trimEnd());
+}
+
+/** Empty without servers. Starts and reaches none. */
+async function checkServers({ homes, config }: Composition): Promise<string> {
+  const { createServerSources } = await import("../mcp/entries/sources.ts");
+  const sources = createServerSources({ home: homes.own, config: config.mcp, env: process.env });
+  const { servers, problems } = await sources.list(process.cwd());
+  if (problems.length > 0) throw new Error(problems.join(" "));
+  const used = servers.filter(({ entry }) => entry.isDisabled !== true).map(({ name }) => name);
+  const off = servers.length - used.length;
+  if (servers.length === 0) return "";
+  return `servers: ${used.length === 0 ? "none" : used.join(", ")}${off === 0 ? "" : `; ${off} disabled`}`;
 }
 
 function checkWrites(unfinished: Awaited<ReturnType<Composition["unfinishedWrites"]>>): string {

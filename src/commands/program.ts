@@ -124,6 +124,7 @@ function defineCommands(
   const models = defineModels(program, io, done);
   const mcp = defineMcp(program, {
     list: async (options) => done(await (await import("./mcp/mcp-list.ts")).listServers(options, io)),
+    test: async (name, options) => done(await (await import("./mcp/mcp-test.ts")).testServer(name, options, io)),
     add: async (name, options) => done(await (await import("./mcp/mcp-change.ts")).addServer(name, options, words, io)),
     remove: async (name) => done(await (await import("./mcp/mcp-change.ts")).removeServer(name, io)),
     setEnabled: async (name, isEnabled) =>

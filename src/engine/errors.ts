@@ -32,6 +32,7 @@ export const errorCodes = {
   denied: "A tool call needs a permission that was not granted.",
   cancelled: "The user rejected a tool call.",
   tool_failed: "The run ended on a failed tool.",
+  server_missing: "A required MCP server is missing or failed.",
   server_failed: "An MCP server could not be used, or refused a request.",
   interrupted: "The run was interrupted.",
   too_many_files: "The process, or the machine, has too many files open.",

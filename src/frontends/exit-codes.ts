@@ -28,6 +28,7 @@ const codeOfError: Partial<Record<ErrorCode, ExitCode>> = {
   usage: exitCodes.usage,
   config_invalid: exitCodes.usage,
   sandbox_unavailable: exitCodes.usage,
+  server_missing: exitCodes.usage,
   model_unknown: exitCodes.usage,
   script_invalid: exitCodes.usage,
   input_too_large: exitCodes.usage,

@@ -64,12 +64,6 @@ describe("commands that must never run unasked", () => {
     "jest --clearCache --cacheDirectory ~",
     "vite build --emptyOutDir --outDir ~",
     "python3 -m venv --clear .",
-    "fdupes -rdN ~",
-    "fd -H . -X rm -rf",
-    "fd --hidden -x rm {}",
-    "rg --files --hidden . | xargs rm",
-    "rg -l --hidden '' | xargs rm -f",
-    "du -a | cut -f2 | xargs rm -rf",
   ])("%s needs approval at every level but unsafe", async (command) => {
     expect(await verdict(command)).toMatch(/^deny (catastrophic|protected-place)$/);
     expect(await verdict(command, { unsafe: true })).toBe("allow unsafe");

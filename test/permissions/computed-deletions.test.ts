@@ -12,6 +12,12 @@ async function verdict(command: string): Promise<string> {
 }
 
 test.each([
+  "fd -H . -X rm -rf",
+  "fd --hidden -x rm {}",
+  "rg --files --hidden . | xargs rm",
+  "rg -l --hidden '' | xargs rm -f",
+  "du -a | cut -f2 | xargs rm -rf",
+  "fdupes -rdN ~",
   "shopt -s nocaseglob; rm -rf .GI*",
   "shopt -s extglob\nrm -rf .!(|.)",
   "git worktree remove -f .",

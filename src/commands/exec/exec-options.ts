@@ -23,6 +23,8 @@ export interface GivenSettings {
   readonly disabledTools?: readonly string[];
   readonly appendSystemPrompt?: string;
   readonly appendSystemPromptFile?: string;
+  readonly mcpConfig?: readonly string[];
+  readonly mcpWait?: number;
   readonly logLevel: LogLevel;
 }
 
@@ -43,6 +45,7 @@ export interface GivenExec extends GivenSettings {
   readonly maxTokens?: number;
   readonly timeout?: number;
   readonly onDenied: "stop" | "continue";
+  readonly mcpRequired?: readonly string[];
   readonly quirks?: readonly string[];
 }
 
@@ -89,6 +92,12 @@ export function sandboxOption(): Option {
   ]);
 }
 
+export function mcpConfigOption(): Option {
+  return new Option("--mcp-config <file>", "a file with further MCP servers; repeatable").argParser(
+    (file: string, before: readonly string[] = []) => [...before, file],
+  );
+}
+
 export function addSettings(command: Command): Command {
   const efforts = [...reasoningEfforts];
   const levels = autonomyLevels.filter((level) => level !== "off");
@@ -105,6 +114,10 @@ export function addSettings(command: Command): Command {
     .addOption(new Option("--disabled-tools <names>", "tools to withhold from the model").argParser(names))
     .option("--append-system-prompt <text>", "text to append to the system prompt")
     .addOption(new Option("--append-system-prompt-file <path>", "the same from a file").conflicts("appendSystemPrompt"))
+    .addOption(mcpConfigOption())
+    .addOption(
+      new Option("--mcp-wait <duration>", "how long to wait for MCP servers (default: 10s)").argParser(duration),
+    )
     .addOption(new Option("--log-level <level>", "what to log on stderr").choices([...logLevels]).default("warn"));
 }
 
@@ -143,6 +156,7 @@ export function defineExec(program: Command, run: (given: GivenExec) => Promise<
         .choices(["stop", "continue"])
         .default("stop"),
     )
+    .addOption(new Option("--mcp-required <names>", "MCP servers without which nothing runs").argParser(servers))
     .addOption(new Option("--quirks <names>", "add faults to stream-jsonrpc, to test clients").argParser(quirks))
     .addHelpText("after", help)
     .allowExcessArguments(false)
@@ -153,6 +167,10 @@ export function defineExec(program: Command, run: (given: GivenExec) => Promise<
 
 function names(value: string, before: readonly string[] = []): readonly string[] {
   return listed(value, before, "Give at least one tool name.");
+}
+
+function servers(value: string, before: readonly string[] = []): readonly string[] {
+  return listed(value, before, "Give at least one name.");
 }
 
 function quirks(value: string, before: readonly string[] = []): readonly string[] {

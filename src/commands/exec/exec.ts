@@ -15,6 +15,7 @@ import type { Io } from "../../frontends/front-end.ts";
 import { workingFolder } from "../working-folder.ts";
 import { appendedPrompt } from "./appended-prompt.ts";
 import type { GivenExec } from "./exec-options.ts";
+import { givenServers } from "./given-servers.ts";
 import { requireArgument } from "./given-text.ts";
 import { offlineRunNotice, whyOffline } from "./offline-notice.ts";
 import { readPrompt, readsInput } from "./prompt-input.ts";
@@ -34,7 +35,7 @@ export async function exec(given: GivenExec, words: readonly string[] | undefine
   }
   let signalCode: ExitCode | undefined;
   try {
-    const composition = await compose(process.env, { sandboxMode: given.sandbox });
+    const composition = await compose(process.env, { sandboxMode: given.sandbox, serverWaitMs: given.mcpWait });
     const { engine } = composition;
     const disabledTools = toolNames(given.disabledTools ?? [], engine.tools);
     const enabledTools = toolNames(given.enabledTools ?? [], engine.tools);
@@ -121,6 +122,7 @@ async function execOptions(
   const { text: prompt, warning } = await readPrompt(given, words);
   const log = createLogger(io.stderr, given.logLevel);
   if (warning !== undefined) await log.warn(warning);
+  const servers = await givenServers(given, log.warn);
   await makeHome(homes.own);
   const isModelNamed = modelId !== undefined && namesOffline(modelId);
   const changes = runSettings(given, { modelId, isModelNamed, appended });
@@ -144,7 +146,9 @@ async function execOptions(
       unsafe: given.skipPermissionsUnsafe ?? false,
       onDenied: given.onDenied,
       ...(modelByDefault && { modelByDefault }),
+      ...servers,
     },
+    ...(given.mcpRequired === undefined ? {} : { requiredServers: given.mcpRequired }),
     ...(modelByDefault && { offlineNotice: offlineRunNotice(modelByDefault) }),
     limits: {
       ...(given.maxTurns === undefined ? {} : { maxModelCalls: given.maxTurns }),

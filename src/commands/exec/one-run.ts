@@ -11,6 +11,7 @@ const forOneRun = {
   maxTokens: "--max-tokens",
   timeout: "--timeout",
   tag: "--tag",
+  mcpRequired: "--mcp-required",
 } as const satisfies Partial<Record<keyof GivenExec, string>>;
 
 /** `protocol`: the option that selects the protocol. `words`: the arguments after `--`. */

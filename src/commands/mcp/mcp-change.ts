@@ -4,8 +4,8 @@ import { exitCodes } from "../../frontends/exit-codes.ts";
 import type { Io } from "../../frontends/front-end.ts";
 import { decodeServer } from "../../mcp/entries/decode-entry.ts";
 import { managedFile } from "../../mcp/entries/managed-file.ts";
-import { stateOf } from "./mcp-list.ts";
 import type { GivenAdd } from "./mcp-options.ts";
+import { stateOf } from "./server-words.ts";
 import { type ServersHere, serversHere } from "./servers-here.ts";
 
 /** `tinman mcp add`. `words` are the arguments after `--`. */

@@ -14,7 +14,8 @@ export interface GivenTrust {
 }
 
 interface McpCommands {
-  list(options: { readonly json?: boolean }): Promise<void>;
+  list(options: { readonly json?: boolean; readonly check?: boolean }): Promise<void>;
+  test(name: string, options: { readonly json?: boolean }): Promise<void>;
   add(name: string, options: GivenAdd): Promise<void>;
   remove(name: string): Promise<void>;
   setEnabled(name: string, isEnabled: boolean): Promise<void>;
@@ -30,12 +31,18 @@ In single quotes, \${NAME} is stored as it is, and replaced by that variable whe
 
 /** `tinman mcp`. */
 export function defineMcp(program: Command, run: McpCommands): Command {
-  const mcp = program.command("mcp").description("list, add and trust MCP servers");
+  const mcp = program.command("mcp").description("list, add, test and trust MCP servers");
   mcp
     .command("list", { isDefault: true })
     .description("list the servers of sessions in this folder")
+    .option("--check", "also start or reach them, and show the result")
     .option("--json", "print JSON")
     .action((options) => run.list(options));
+  mcp
+    .command("test <name>")
+    .description("start or reach a server, and print its tools with their classes")
+    .option("--json", "print JSON")
+    .action((name, options) => run.test(name, options));
   mcp
     .command("add <name>")
     .usage("[options] <name> -- <command> [arguments...]")

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { InvalidArgumentError, Option } from "commander";
 import type { SandboxOptions } from "../../engine/containment.ts";
 import { type LogLevel, logLevels } from "../../server/log.ts";
-import { sandboxOption } from "../exec/exec-options.ts";
+import { mcpConfigOption, sandboxOption } from "../exec/exec-options.ts";
 
 /** The options of `tinman serve`. */
 export interface GivenServe {
@@ -15,6 +15,7 @@ export interface GivenServe {
   readonly cwd?: string;
   readonly model?: string;
   readonly sandbox?: SandboxOptions["mode"];
+  readonly mcpConfig?: readonly string[];
   readonly logLevel: LogLevel;
 }
 
@@ -56,6 +57,7 @@ export function defineServe(program: Command, run: ServeCommands): void {
     .option("--cwd <path>", "the folder that sessions work in")
     .option("-m, --model <id>", "the model of sessions that name none")
     .addOption(sandboxOption())
+    .addOption(mcpConfigOption())
     .addOption(new Option("--log-level <level>", "what to log").choices([...logLevels]).default("info"))
     .addHelpText("after", help)
     .allowExcessArguments(false)

@@ -16,6 +16,7 @@ import { createMetrics } from "../../server/metrics.ts";
 import { checkBinding } from "../../server/origin-check.ts";
 import { createHttpServer } from "../../server/server.ts";
 import { tokenFile } from "../../server/token-file.ts";
+import { givenServers } from "../exec/given-servers.ts";
 import { noticeOf, offlineServerNotice } from "../exec/offline-notice.ts";
 import { workingFolder } from "../working-folder.ts";
 import { createObserver } from "./serve-observer.ts";
@@ -47,6 +48,7 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
   const { aiMs: ai, toolResultMs: toolResult, idleSessionMs: idleSession } = timeouts;
   const modelId = await modelOf(given, composition);
   const notice = await offlineServerNotice(given, composition);
+  const servers = await givenServers(given, async (message) => log.warn("mcp.config", { message }));
   const pool = new SessionPool(engine, {
     clock,
     idleMs: idleSession,
@@ -73,10 +75,14 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
       reasoningEffort: "none",
       serverVersion: TINMAN_VERSION,
       timeouts: { ...(ai === undefined ? {} : { ai }), toolResult, idleSession },
-      run: notice === undefined ? {} : { modelByDefault: notice, ...noticeOf(notice) },
+      run: { ...(notice === undefined ? {} : { modelByDefault: notice, ...noticeOf(notice) }), ...servers },
     },
   });
-  const rpc = createRpcHandler(composition, { access, run: { toolResultMs: toolResult, ...noticeOf(notice) }, log });
+  const rpc = createRpcHandler(composition, {
+    access,
+    run: { toolResultMs: toolResult, ...noticeOf(notice), ...servers },
+    log,
+  });
   const { drainMs } = settings.timeouts;
   const server = await createHttpServer({
     ...settings,

@@ -55,7 +55,7 @@ async function loadEngine(given: GivenAcp, io: Io): Promise<Loaded> {
     import("./connection-options.ts"),
     import("../../frontends/stream-jsonrpc/connection.ts"),
   ]);
-  const composition = await compose(process.env, { sandboxMode: given.sandbox });
+  const composition = await compose(process.env, { sandboxMode: given.sandbox, serverWaitMs: given.mcpWait });
   const { onDefaultModel: _, ...options } = await connectionOptions(given, composition, io);
   // The front end shows notices itself.
   const log = { ...options.log, event: async () => undefined };

@@ -15,6 +15,8 @@ const ofTheEngine = {
   disabledTools: "--disabled-tools",
   appendSystemPrompt: "--append-system-prompt",
   appendSystemPromptFile: "--append-system-prompt-file",
+  mcpConfig: "--mcp-config",
+  mcpWait: "--mcp-wait",
 } as const satisfies Partial<Record<keyof GivenAcp, string>>;
 
 export async function acp(given: GivenAcp, io: Io): Promise<number> {

@@ -4,6 +4,7 @@ import type { Io } from "../../frontends/front-end.ts";
 import type { ConnectionOptions } from "../../frontends/stream-jsonrpc/context.ts";
 import { appendedPrompt } from "../exec/appended-prompt.ts";
 import type { GivenSettings } from "../exec/exec-options.ts";
+import { givenServers } from "../exec/given-servers.ts";
 import { noticeOf, offlineServerNotice } from "../exec/offline-notice.ts";
 import { toolNames } from "../exec/tool-names.ts";
 import { workingFolder } from "../working-folder.ts";
@@ -22,6 +23,7 @@ export async function connectionOptions(
   await engine.checkModels({ modelId, ...(specModel === undefined ? {} : { specModelId: specModel }) });
   const log = createLogger(io.stderr, given.logLevel);
   const notice = await offlineServerNotice(given, composition);
+  const servers = await givenServers(given, log.warn);
   let isTold = false;
   return {
     defaults: {
@@ -40,6 +42,7 @@ export async function connectionOptions(
       enabledTools: toolNames(given.enabledTools ?? [], engine.tools),
       disabledTools: toolNames(given.disabledTools ?? [], engine.tools),
       ...noticeOf(notice),
+      ...servers,
     },
     folder: workingFolder,
     repository: repositoryName,

@@ -14,7 +14,7 @@ export async function serveStreamJsonRpc(
 ): Promise<number> {
   refuseOptionsOfOneRun(given, words, "--input-format stream-jsonrpc");
   const quirks = given.quirks === undefined ? undefined : await quirksNamed(given.quirks);
-  const composition = await compose(process.env, { sandboxMode: given.sandbox });
+  const composition = await compose(process.env, { sandboxMode: given.sandbox, serverWaitMs: given.mcpWait });
   const options = await connectionOptions(given, composition, io);
   if (quirks !== undefined) {
     await io.stderr.write(`tinman: this server misbehaves on purpose (--quirks): ${quirks.names.join(", ")}.\n`);

@@ -1,12 +1,17 @@
+import { variablesOf } from "../servers/server-words.ts";
 import type { UserConfig } from "./checked-config.ts";
 import { variablesIn } from "./variables.ts";
 
-/** The environment variables used in model addresses, keys and headers. */
-export function namedVariables({ models }: UserConfig): readonly string[] {
+/** The environment variables used in model addresses, keys and headers, and in headers and secrets for MCP servers. */
+export function namedVariables({ models, mcp }: UserConfig): readonly string[] {
   const texts = (models?.entries ?? []).flatMap(({ baseUrl, apiKey, headers }) => [
     baseUrl ?? "",
     apiKey ?? "",
     ...Object.values(headers ?? {}),
   ]);
-  return [...new Set(texts.flatMap(variablesIn))];
+  const ofServers = Object.values(mcp?.servers ?? {}).flatMap(({ headers, oauth }) => [
+    ...Object.values(headers ?? {}),
+    typeof oauth === "object" ? (oauth.clientSecret ?? "") : "",
+  ]);
+  return [...new Set([...texts.flatMap(variablesIn), ...ofServers.flatMap(variablesOf)])];
 }

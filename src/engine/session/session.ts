@@ -126,6 +126,11 @@ export class Session {
     return this.ownServers.opened;
   }
 
+  /** Starts its servers now instead of with the first use. */
+  openServers(): ToolServers | undefined {
+    return this.ownServers.open();
+  }
+
   /** All its servers, with those that the client named in a way that cannot be used. */
   serverStates(): readonly ServerState[] {
     return this.ownServers.states();

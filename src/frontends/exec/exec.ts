@@ -1,6 +1,7 @@
 import type { Engine, ResumedSession } from "../../engine/engine.ts";
 import { AgentError, failureOf } from "../../engine/errors.ts";
 import type { EngineEvent } from "../../engine/event.ts";
+import type { ServerState } from "../../engine/servers/server-state.ts";
 import type { Session } from "../../engine/session/session.ts";
 import { type RunOptions, type SessionSettings, type TurnLimits, unaskedModel } from "../../engine/settings.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -27,6 +28,8 @@ export interface ExecOptions {
   readonly timeoutMs?: number;
   /** Printed when the run uses the offline model unless the user asked for it. */
   readonly offlineNotice?: string;
+  /** MCP servers without which the prompt must not run. */
+  readonly requiredServers?: readonly string[];
   readonly log: Logger;
 }
 
@@ -37,8 +40,10 @@ export const runExec: FrontEnd<ExecOptions> = async (engine, io, options) => {
   let signalCode: ExitCode | undefined;
   let session: Session | undefined;
   let model: string | undefined;
+  const stopping = new AbortController();
   const stop = (code: ExitCode): void => {
     signalCode ??= code;
+    stopping.abort();
     if (session !== undefined) interrupt(session);
   };
   const stopListening = onStop(io, stop);
@@ -51,7 +56,7 @@ export const runExec: FrontEnd<ExecOptions> = async (engine, io, options) => {
     );
     const isUnasked = unaskedModel(session.settings, options.run) !== undefined && model === "offline";
     if (isUnasked && options.offlineNotice !== undefined) await options.log.always(options.offlineNotice);
-    const outcome = await runPrompt(session, io, options, () => signalCode !== undefined);
+    const outcome = await runPrompt(session, io, options, stopping);
     await session.close();
     const report = reportOutcome(outcome, {
       sessionId: session.id,
@@ -88,7 +93,7 @@ async function openSession(engine: Engine, options: ExecOptions): Promise<Sessio
   return (await open).session;
 }
 
-async function runPrompt(session: Session, io: Io, options: ExecOptions, isStopped: () => boolean) {
+async function runPrompt(session: Session, io: Io, options: ExecOptions, stopping: AbortController) {
   const attachment = session.attach({ approve: false, answer: false, onDetach: "cancel" });
   const print = printer(session, io, options);
   const printed = (async () => {
@@ -96,12 +101,21 @@ async function runPrompt(session: Session, io: Io, options: ExecOptions, isStopp
   })();
   // Reported where it is awaited, below.
   printed.catch(() => undefined);
-  const stopTimer = startDeadline(session, options.timeoutMs);
+  let timedOut: AgentError | undefined;
+  const stopTimer = startDeadline(options.timeoutMs, (cause) => {
+    timedOut = cause;
+    stopping.abort();
+    interrupt(session, cause);
+  });
   try {
     await print.start();
+    if (options.requiredServers !== undefined) {
+      await requireServers(session, options.requiredServers, stopping.signal);
+      if (timedOut !== undefined) throw timedOut;
+    }
     const handle = session.prompt([{ type: "text", text: options.prompt }], { limits: options.limits });
     // A signal that arrived while the session opened had nothing to interrupt.
-    if (isStopped()) interrupt(session);
+    if (stopping.signal.aborted) interrupt(session, timedOut);
     return await handle.outcome;
   } finally {
     stopTimer();
@@ -111,10 +125,29 @@ async function runPrompt(session: Session, io: Io, options: ExecOptions, isStopp
   }
 }
 
-function startDeadline(session: Session, timeoutMs: number | undefined): () => void {
+/** Waits for the session's servers. Rejects with `server_missing` if one of these cannot be used. */
+async function requireServers(session: Session, names: readonly string[], signal: AbortSignal): Promise<void> {
+  await session.openServers()?.settled(signal);
+  if (signal.aborted) return;
+  const states = session.serverStates();
+  for (const name of names) {
+    const state = states.find((each) => each.name === name);
+    if (state?.status === "connected") continue;
+    throw new AgentError("server_missing", `The required MCP server ${name} ${whyMissing(state)}`);
+  }
+}
+
+function whyMissing(state: ServerState | undefined): string {
+  if (state === undefined) return "is not configured, or its entry cannot be used.";
+  if (state.status === "disabled") return state.error === undefined ? "is disabled." : `is not used: ${state.error}`;
+  if (state.status === "connecting") return "did not connect in time. To wait longer, use --mcp-wait.";
+  return `failed${state.error === undefined ? "." : `: ${state.error}`}`;
+}
+
+function startDeadline(timeoutMs: number | undefined, stop: (cause: AgentError) => void): () => void {
   if (timeoutMs === undefined) return () => undefined;
   const timer = setTimeout(() => {
-    interrupt(session, new AgentError("timeout", `Stopped by --timeout after ${timeoutMs / 1_000} s.`));
+    stop(new AgentError("timeout", `Stopped by --timeout after ${timeoutMs / 1_000} s.`));
   }, timeoutMs);
   return () => clearTimeout(timer);
 }

@@ -37,7 +37,7 @@ export async function openCallback({ port, lastPort, take }: CallbackOptions): P
       answering -= 1;
       if (!server.listening && answering === 0) server.closeAllConnections();
     });
-    void answer(request, response, address, take);
+    answer(request, response, address, take).catch(() => response.destroy());
   });
   await listen(server, port, lastPort);
   server.unref();
@@ -85,8 +85,9 @@ async function answer(
   const own = [address, address.replace(host, "localhost")];
   // Another name means that a web page had its own name resolve to this machine.
   if (!own.includes(request.headers.host ?? "")) return reply(response, 421, "This address is not served here.");
-  const url = new URL(request.url ?? "/", `http://${address}`);
-  if (url.pathname !== path) return reply(response, 404, "Not found.");
+  const [target, base] = [request.url ?? "", `http://${address}`];
+  const url = URL.canParse(target, base) ? new URL(target, base) : undefined;
+  if (url?.pathname !== path) return reply(response, 404, "Not found.");
   if (request.method !== "GET") return reply(response, 405, "Only GET is possible here.");
   const given = answerOf(url.searchParams);
   const end = given === undefined ? undefined : take(given.state, given.answer);

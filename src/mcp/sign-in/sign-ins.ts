@@ -96,9 +96,8 @@ export function createSignIns(options: SignInOptions): SignIns {
       const now = runSignIn({ ...options, server, challenge, store });
       const shared: Shared = { key, server, running: now, waiting: new Set() };
       running.set(key, shared);
-      void now.ended.then(() => {
-        if (running.get(key) === shared) running.delete(key);
-      });
+      const leave = (): void => void (running.get(key) === shared && running.delete(key));
+      now.ended.then(leave, leave);
       return shared;
     }
 

@@ -168,11 +168,11 @@ function withKnownValues(text: string, { cwd, home }: Places): string {
 
 /** The flags with which these list hidden files. */
 const hiddenFlags: Readonly<Record<string, RegExp>> = {
-  rg: /^(?:--hidden|--unrestricted|-\w*(?:\.|uu)\w*)$/,
-  fd: /^(?:--hidden|--unrestricted|-\w*[Hu]\w*)$/,
-  fdfind: /^(?:--hidden|--unrestricted|-\w*[Hu]\w*)$/,
-  du: /^(?:--all|-\w*a\w*)$/,
-  tree: /^-\w*a\w*$/,
+  rg: /^(?:--hidden|--unrestricted|-\w*\.\w*|-(?:[^\Wu]|u(?!u))*uu\w*)$/,
+  fd: /^(?:--hidden|--unrestricted|-[^\WHu]*[Hu]\w*)$/,
+  fdfind: /^(?:--hidden|--unrestricted|-[^\WHu]*[Hu]\w*)$/,
+  du: /^(?:--all|-[^\Wa]*a\w*)$/,
+  tree: /^-[^\Wa]*a\w*$/,
 };
 
 /** Whether a part lists all files of the working directory, or works on them with a program that it starts. */

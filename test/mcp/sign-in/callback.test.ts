@@ -19,12 +19,22 @@ async function open(options: Partial<CallbackOptions> = {}) {
   return { ...callback, taken };
 }
 
-function ask(uri: string, { host, method = "GET" }: { host?: string; method?: string } = {}): Promise<number> {
+interface Asked {
+  readonly host?: string;
+  readonly method?: string;
+  readonly path?: string;
+}
+
+function ask(uri: string, { host, method = "GET", path }: Asked = {}): Promise<number> {
   return new Promise((resolve, reject) => {
-    const sent = request(uri, { method, headers: host === undefined ? {} : { host } }, (response) => {
-      response.resume();
-      response.on("end", () => resolve(response.statusCode ?? 0));
-    });
+    const sent = request(
+      uri,
+      { method, headers: host === undefined ? {} : { host }, ...(path === undefined ? {} : { path }) },
+      (response) => {
+        response.resume();
+        response.on("end", () => resolve(response.statusCode ?? 0));
+      },
+    );
     sent.on("error", reject);
     sent.end();
   });
@@ -41,12 +51,13 @@ describe("the callback server", () => {
       await ask(full, { method: "HEAD" }),
       await ask(full, { method: "POST" }),
       await ask(full.replace("/callback", "/other")),
+      await ask(uri, { path: "//[" }),
       await ask(`${uri}?state=right`),
       await ask(`${uri}?code=abc`),
       await ask(`${uri}?state=right&code=a&code=b`),
       await ask(`${uri}?state=right&code=a&error=b`),
       taken,
-    ]).toEqual([421, 421, 405, 405, 404, 400, 400, 400, 400, []]);
+    ]).toEqual([421, 421, 405, 405, 404, 404, 400, 400, 400, 400, []]);
     expect([
       await ask(`${uri}?state=wrong&code=a`),
       await ask(`${uri}?state=right&error=access_denied&error_description=No.`),
