@@ -58,6 +58,8 @@ export class Connection implements ToolOwner {
   private attempt: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
   private definitions: ReadonlyMap<string, ToolDefinition> = new Map();
   private prompts: readonly ServerPrompt[] = [];
+  /** Resolves when they are, or it has failed to list them. */
+  promptsKnown: Promise<void> = Promise.resolve();
   private failures = 0;
   private stopTimer: () => void = () => undefined;
   private isRefreshing = false;
@@ -87,6 +89,7 @@ export class Connection implements ToolOwner {
       kind,
       ...(error === undefined ? {} : { error }),
       ...(status === "connected" ? { toolCount: this.tools.length } : {}),
+      ...(this.offeredPrompts.length > 0 ? { promptCount: this.offeredPrompts.length } : {}),
       ...(problem?.needsSignIn === true ? { needsSignIn: true } : {}),
     };
   }
@@ -234,7 +237,7 @@ export class Connection implements ToolOwner {
       this.failed("disconnected", problem);
     });
     this.set("connected", undefined);
-    void this.readPrompts(link);
+    this.promptsKnown = this.readPrompts(link).then(() => this.parts.changed(this));
   }
 
   private forgetFailures(): void {
