@@ -73,6 +73,8 @@ class SessionToolServers implements ToolServers {
 
   prompts: ToolServers["prompts"] = () => this.opened?.prompts() ?? [];
 
+  promptsKnown: ToolServers["promptsKnown"] = async () => this.opened?.promptsKnown();
+
   promptText: ToolServers["promptText"] = async (server, name, values) => {
     await this.beginning;
     if (this.opened === undefined) throw new AgentError("usage", `Unknown server ${server}.`);

@@ -79,6 +79,10 @@ export class ServerSet {
     return this.connections.flatMap(({ offeredPrompts }) => offeredPrompts);
   }
 
+  async promptsKnown(): Promise<void> {
+    await Promise.all(this.connections.map((connection) => connection.promptsKnown));
+  }
+
   async promptText(server: string, name: string, values: Readonly<Record<string, string>>): Promise<string> {
     const connection = this.find(server);
     const prompt = connection?.offeredPrompts.find((offered) => offered.name === name);

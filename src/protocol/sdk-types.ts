@@ -112,6 +112,7 @@ const mcpServerState = z.strictObject({
   status: z.string().describe("connecting, connected, failed, disabled or disconnected."),
   error: z.string().optional().describe("Why it failed: one sentence."),
   toolCount: z.number().optional().describe("While it is connected."),
+  promptCount: z.number().optional().describe("If it offers prompts, and the backend reports it."),
   isSignedIn: z.boolean().optional(),
   needsSignIn: z.boolean().optional(),
   signIn: z

@@ -65,6 +65,7 @@ export function serversOf(value: unknown): readonly McpServerState[] {
       status: textOf(server.status) ?? "disconnected",
       error: textOf(server.error),
       toolCount: numberOf(server.toolCount),
+      promptCount: numberOf(server.promptCount),
       isSignedIn: typeof hasAuthTokens === "boolean" ? hasAuthTokens : undefined,
       needsSignIn: server.requiresAuth === true ? true : undefined,
       signIn:

@@ -100,6 +100,8 @@ export interface McpServerState {
   readonly error?: string;
   /** While it is connected. */
   readonly toolCount?: number;
+  /** If it offers prompts, and the backend reports it. */
+  readonly promptCount?: number;
   readonly isSignedIn?: boolean;
   readonly needsSignIn?: boolean;
   /** A sign-in that waits for the user. */

@@ -54,6 +54,7 @@ export function createFakeServers(...first: readonly FakeTool[]): FakeServers {
         states: () => own.states,
         inventory: () => [],
         prompts: () => [],
+        promptsKnown: async () => undefined,
         promptText: async () => "",
         settled: async (signal) => {
           const aborted = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));

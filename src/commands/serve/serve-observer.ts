@@ -30,9 +30,14 @@ export function createObserver(meter: Meter, log: Log): (event: EngineEvent) => 
     "context.compacted": ({ sessionId, trigger, tokensBefore, tokensAfter }) =>
       log.info("session.compacted", { sessionId, trigger, tokensBefore, tokensAfter }),
     "compaction.started": ignored,
-    "servers.changed": ignored,
-    "sign-in.required": ignored,
-    "sign-in.ended": ignored,
+    "servers.changed": ({ sessionId, servers, changed: server }) => {
+      const { status = "removed", error } = servers.find(({ name }) => name === server) ?? {};
+      if (status === "failed") log.warn("mcp.failed", { sessionId, server, error });
+      else log.info("mcp.changed", { sessionId, server, status });
+    },
+    // Without its address, which is for the user alone.
+    "sign-in.required": ({ sessionId, server }) => log.warn("mcp.sign-in.required", { sessionId, server }),
+    "sign-in.ended": ({ sessionId, server, outcome }) => log.info("mcp.sign-in.ended", { sessionId, server, outcome }),
     "compaction.ended": ignored,
     notice: ({ sessionId, level, text: message }) =>
       level === "warning"

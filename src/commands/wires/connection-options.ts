@@ -48,9 +48,13 @@ export async function connectionOptions(
     repository: repositoryName,
     log: {
       warn: log.warn,
-      // Skip this notice if `onDefaultModel` has printed it.
-      event: async (event) =>
-        isTold && event.type === "notice" && event.code === "unasked_model" ? undefined : log.event(event),
+      async event(event) {
+        // Clients have their own messages about servers.
+        if (event.type === "servers.changed" || event.type === "sign-in.required") return;
+        // Skip this notice if `onDefaultModel` has printed it.
+        if (isTold && event.type === "notice" && event.code === "unasked_model") return;
+        await log.event(event);
+      },
     },
     onDefaultModel: async () => {
       if (notice === undefined || isTold) return;

@@ -59,6 +59,7 @@ export class PromptCommands {
 
 async function textOf({ server, name, rest }: Command, servers: ToolServers, signal: AbortSignal): Promise<string> {
   await servers.settled(signal);
+  await servers.promptsKnown();
   const prompts = servers.prompts();
   const found = prompts.find((each) => each.server === server && each.name === name);
   if (found === undefined) {

@@ -14,6 +14,8 @@ export interface ServerState {
   readonly error?: string;
   /** Present while it is connected. */
   readonly toolCount?: number;
+  /** Present once it is known to offer prompts. */
+  readonly promptCount?: number;
   /** Of servers that are reached over HTTP. */
   readonly hasTokens?: boolean;
   /** It works only after a sign-in. */

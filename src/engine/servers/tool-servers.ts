@@ -28,6 +28,8 @@ export interface ToolServers extends ToolSource {
   /** Also the tools that are switched off. */
   inventory(): readonly ServerToolInfo[];
   prompts(): readonly ServerPrompt[];
+  /** Resolves when the prompts of all connected servers are known: they are read after the tools. Never rejects. */
+  promptsKnown(): Promise<void>;
   /** The text of a prompt. Rejects with `usage` or `server_failed`. */
   promptText(server: string, name: string, values: Readonly<Record<string, string>>): Promise<string>;
   /** Resolves when no server is connecting, at the limit for waiting, or on an abort. Never rejects. */

@@ -2,14 +2,26 @@ import type { EngineEvent, EventOf } from "../../engine/event.ts";
 import { type EventHandlers, handleEvent, ignored } from "../../engine/event-handlers.ts";
 import { terminalLine } from "../../text/terminal-text.ts";
 import type { Output } from "../front-end.ts";
+import { createServerWords } from "./server-words.ts";
 
 export const logLevels = ["off", "error", "warn", "info", "debug"] as const;
 export type LogLevel = (typeof logLevels)[number];
+
+interface Said {
+  readonly level: LogLevel;
+  readonly text: string;
+}
 
 export type Logger = ReturnType<typeof createLogger>;
 
 /** Log lines on stderr, filtered by the chosen level. */
 export function createLogger(output: Output, level: LogLevel) {
+  const serverWords = createServerWords();
+  const all: EventHandlers<Said> = {
+    ...handlers,
+    "servers.changed": (event) => warning(serverWords.failed(event)),
+    "sign-in.required": (event) => warning(serverWords.signIn(event)),
+  };
   const wants = (needed: LogLevel): boolean => logLevels.indexOf(level) >= logLevels.indexOf(needed);
   const say = async (needed: LogLevel, text: string): Promise<void> => {
     if (wants(needed)) await output.write(`tinman: ${terminalLine(text)}\n`);
@@ -19,7 +31,7 @@ export function createLogger(output: Output, level: LogLevel) {
     always: (text: string) => say("off", text),
     warn: (text: string) => say("warn", text),
     event: async (event: EngineEvent): Promise<void> => {
-      const said = handleEvent(handlers, event);
+      const said = handleEvent(all, event);
       if (said !== undefined) await say(said.level, said.text);
       else if (event.seq !== undefined) await say("debug", `${event.type} (${event.seq})`);
     },
@@ -27,7 +39,7 @@ export function createLogger(output: Output, level: LogLevel) {
 }
 
 /** At level "debug", ignored stored events are named. */
-const handlers: EventHandlers<{ readonly level: LogLevel; readonly text: string }> = {
+const handlers: EventHandlers<Said> = {
   "session.opened": ignored,
   "session.updated": ignored,
   "session.titled": ignored,
@@ -48,6 +60,7 @@ const handlers: EventHandlers<{ readonly level: LogLevel; readonly text: string 
   "compaction.started": ignored,
   "context.compacted": ({ tokensBefore, tokensAfter }) =>
     info(`Context compacted from about ${tokensBefore} to ${tokensAfter} tokens`),
+  // See `createLogger`.
   "servers.changed": ignored,
   "sign-in.required": ignored,
   "sign-in.ended": ignored,
@@ -68,6 +81,10 @@ export function retryText({ failure, attempt, delayMs, model }: EventOf<"retry.s
   return `${failure.message} Using ${model} instead${delayMs === 0 ? "" : `, in ${delayMs / 1_000} s`}.`;
 }
 
-function info(text: string): { readonly level: LogLevel; readonly text: string } {
+function info(text: string): Said {
   return { level: "info", text };
+}
+
+function warning(text: string | undefined): Said | undefined {
+  return text === undefined ? undefined : { level: "warn", text };
 }

@@ -2,6 +2,7 @@ import type { EngineEvent } from "../../engine/event.ts";
 import { type EventHandlers, handleEvent, ignored } from "../../engine/event-handlers.ts";
 import { textStart } from "../../text/text-cut.ts";
 import type { Output } from "../front-end.ts";
+import { connectingWords } from "./server-words.ts";
 
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const frameMs = 100;
@@ -14,6 +15,8 @@ export class Progress {
   private readonly running = new Map<string, string>();
   private doing = "starting";
   private frame = 0;
+  /** For servers, before the first model call. */
+  private isWaiting = false;
   /** The run's activity after an event. */
   private readonly handlers: EventHandlers<string> = {
     "session.opened": ignored,
@@ -23,9 +26,15 @@ export class Progress {
     "prompt.discarded": ignored,
     "prompt.queued": ignored,
     "prompt.taken": ignored,
-    "turn.started": () => "thinking",
+    "turn.started": () => {
+      this.isWaiting = true;
+      return "thinking";
+    },
     "turn.ended": ignored,
-    "model.called": ignored,
+    "model.called": () => {
+      this.isWaiting = false;
+      return "thinking";
+    },
     "message.started": ignored,
     "message.delta": ({ kind }) => (kind === "text" ? "answering" : "thinking"),
     "message.checkpoint": ignored,
@@ -34,7 +43,7 @@ export class Progress {
     "retry.scheduled": ({ failure }) => `waiting to try again: ${failure.message}`,
     "compaction.started": () => "compacting the conversation",
     "context.compacted": ignored,
-    "servers.changed": ignored,
+    "servers.changed": (event) => (this.isWaiting ? (connectingWords(event) ?? "thinking") : undefined),
     "sign-in.required": ignored,
     "sign-in.ended": ignored,
     "compaction.ended": () => "thinking",

@@ -8,6 +8,7 @@ import type { StreamJsonLine } from "../../protocol/stream-json.ts";
 import { streamJsonVersion } from "../../protocol/stream-json-version.ts";
 import { textStart } from "../../text/text-cut.ts";
 import { retryText } from "./log.ts";
+import { createServerWords } from "./server-words.ts";
 
 export function initLine(session: Session, model: ModelInfo): StreamJsonLine {
   return {
@@ -26,6 +27,7 @@ export function initLine(session: Session, model: ModelInfo): StreamJsonLine {
 /** Translates engine events into lines. Holds prompts that no turn has taken yet. */
 export class StreamJsonTranslator {
   private readonly prompts = new Map<string, readonly PromptBlock[]>();
+  private readonly serverWords = createServerWords();
   private readonly handlers: EventHandlers<readonly StreamJsonLine[]> = {
     "session.opened": ignored,
     "session.updated": ignored,
@@ -52,8 +54,13 @@ export class StreamJsonTranslator {
     "retry.scheduled": (event) => [{ type: "notice", level: "warning", message: retryText(event), ...endOf(event) }],
     "compaction.started": ignored,
     "context.compacted": ignored,
-    "servers.changed": ignored,
-    "sign-in.required": ignored,
+    "servers.changed": (event) => {
+      const message = this.serverWords.failed(event);
+      return message === undefined ? [] : [{ type: "notice", level: "warning", message, ...endOf(event) }];
+    },
+    "sign-in.required": (event) => [
+      { type: "notice", level: "warning", message: this.serverWords.signIn(event), ...endOf(event) },
+    ],
     "sign-in.ended": ignored,
     "compaction.ended": ignored,
     notice: (event) => [{ type: "notice", level: event.level, message: event.text, ...endOf(event) }],

@@ -66,6 +66,8 @@ export class Connection implements ToolOwner {
   private attempt: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
   private definitions: ReadonlyMap<string, ToolDefinition> = new Map();
   private prompts: readonly ServerPrompt[] = [];
+  /** Resolves when they are, or it has failed to list them. */
+  promptsKnown: Promise<void> = Promise.resolve();
   private failures = 0;
   private stopTimer: () => void = () => undefined;
   private isRefreshing = false;
@@ -103,6 +105,7 @@ export class Connection implements ToolOwner {
       kind,
       ...(error === undefined ? {} : { error }),
       ...(status === "connected" ? { toolCount: this.tools.length } : {}),
+      ...(this.offeredPrompts.length > 0 ? { promptCount: this.offeredPrompts.length } : {}),
       ...(problem?.needsSignIn === true ? { needsSignIn: true } : {}),
       ...this.ownSignIn?.state,
     };
@@ -263,7 +266,9 @@ export class Connection implements ToolOwner {
     };
     link.lost.then(lost).catch(ignore);
     this.set("connected", undefined);
-    this.readPrompts(link).catch(ignore);
+    this.promptsKnown = this.readPrompts(link)
+      .then(() => this.parts.changed(this))
+      .catch(ignore);
   }
 
   private forgetFailures(): void {

@@ -11,6 +11,7 @@ const mcpServer = z.strictObject({
   serverType: z.enum(mcpServerTypes),
   hasAuthTokens: z.boolean().optional().describe("Only of http and sse."),
   toolCount: z.number().int().optional().describe("While it is connected."),
+  promptCount: z.number().int().optional().describe("If it offers prompts: see list_commands."),
   error: z.string().optional().describe("Why it failed: one sentence."),
   requiresAuth: z.boolean().optional().describe("It works only after a sign-in."),
   pendingAuthUrl: z.string().optional().describe("A sign-in waits for the user there."),

@@ -158,6 +158,7 @@ export class EditorSession {
   private death: ConnectionEnd | undefined;
   private commands: Promise<Commands> | undefined;
   private toldCommands: string | undefined;
+  private haveCommandsChanged = false;
   private replaying: Promise<void> = Promise.resolve();
 
   constructor(parts: Opened) {
@@ -216,6 +217,7 @@ export class EditorSession {
     const { early, first } = this.parts;
     const [known] = await Promise.all([this.knownCommands(), this.news.measure()]);
     this.tellCommands(known);
+    if (this.haveCommandsChanged) void this.refreshCommands();
     for (const event of early.splice(0)) this.news.happened(event);
     if (first.title) this.news.tell([{ sessionUpdate: "session_info_update", title: shownTitle(first.title) }]);
   }
@@ -303,9 +305,10 @@ export class EditorSession {
     this.news.tell([{ sessionUpdate: "available_commands_update", availableCommands }]);
   }
 
-  /** After the first list was sent, and only if the backend has one. */
+  /** Only if the backend has a list. Before the first one was sent, this waits for that. */
   private async refreshCommands(): Promise<void> {
-    if (this.toldCommands === undefined || !(await this.knownCommands()).isListed) return;
+    this.haveCommandsChanged = this.toldCommands === undefined;
+    if (this.haveCommandsChanged || !(await this.knownCommands()).isListed) return;
     this.commands = advertised(this.parts.link.current);
     this.tellCommands(await this.commands);
   }

@@ -10,7 +10,7 @@ export function mcpStatus(states: readonly ServerState[], canSignIn: boolean): M
   const count = (status: ServerState["status"]): number => states.filter((state) => state.status === status).length;
   return {
     servers: states.map((state) => {
-      const { name, source, status, kind, hasTokens, toolCount, error, needsSignIn, signIn } = state;
+      const { name, source, status, kind, hasTokens, toolCount, promptCount, error, needsSignIn, signIn } = state;
       return {
         name,
         source: sources[source],
@@ -19,6 +19,7 @@ export function mcpStatus(states: readonly ServerState[], canSignIn: boolean): M
         serverType: kind,
         ...(kind === "stdio" ? {} : { hasAuthTokens: hasTokens ?? false }),
         ...(toolCount === undefined ? {} : { toolCount }),
+        ...(promptCount === undefined ? {} : { promptCount }),
         ...(error === undefined ? {} : { error }),
         ...(needsSignIn === true ? { requiresAuth: true } : {}),
         ...(signIn === undefined || !canSignIn
