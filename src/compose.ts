@@ -78,6 +78,8 @@ export interface Composition {
   readonly engine: Engine;
   /** Opens configured servers for a command without a session: only the named one, or all. */
   openServers(only?: string, tell?: (event: ServerEventBody) => void): ToolServers;
+  /** Deletes the tokens of a server, used or not. False if there are none. */
+  signOut(server: string): Promise<boolean>;
   readonly policy: PermissionPolicy;
   /**
    * The policy for a read-only run in a folder (canonical) with a user to ask, and notices about the rules there.
@@ -292,6 +294,7 @@ export async function compose(
     host,
     sandboxMode: sandbox.mode,
     engine,
+    signOut: async (server) => (await serverParts.signIns()).forget(server),
     openServers: (only, tell = () => undefined) => {
       const list = async (cwd: string) => {
         const { servers: all, problems } = await sources.list(cwd);

@@ -129,6 +129,8 @@ function defineCommands(
     remove: async (name) => done(await (await import("./mcp/mcp-change.ts")).removeServer(name, io)),
     setEnabled: async (name, isEnabled) =>
       done(await (await import("./mcp/mcp-change.ts")).setServerEnabled(name, isEnabled, io)),
+    login: async (name) => done(await (await import("./mcp/mcp-login.ts")).signInToServer(name, io)),
+    logout: async (name) => done(await (await import("./mcp/mcp-login.ts")).signOutOfServer(name, io)),
     trust: async (name, options) => done(await (await import("./mcp/mcp-trust.ts")).trustServers(name, options, io)),
   });
   program

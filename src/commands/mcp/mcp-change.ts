@@ -1,3 +1,6 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { compose } from "../../compose.ts";
 import { printable } from "../../config/check/visible.ts";
 import { AgentError } from "../../engine/errors.ts";
 import { exitCodes } from "../../frontends/exit-codes.ts";
@@ -35,6 +38,8 @@ function rawEntry({ url, type, header, env, contained }: GivenAdd, [command, ...
 export async function removeServer(name: string, io: Io): Promise<number> {
   const here = await serversHere();
   if (!(await here.sources.remove(name))) throw await notRemovable(name, here);
+  // Another server of this name must not get them.
+  if (existsSync(join(here.home, "mcp", "tokens.json"))) await (await compose()).signOut(name);
   await io.stdout.write(`Removed ${name} from ${printable(managedFile(here.home))}.\n`);
   return exitCodes.success;
 }

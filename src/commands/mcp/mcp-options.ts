@@ -19,6 +19,8 @@ interface McpCommands {
   add(name: string, options: GivenAdd): Promise<void>;
   remove(name: string): Promise<void>;
   setEnabled(name: string, isEnabled: boolean): Promise<void>;
+  login(name: string): Promise<void>;
+  logout(name: string): Promise<void>;
   trust(name: string | undefined, options: GivenTrust): Promise<void>;
 }
 
@@ -66,6 +68,14 @@ export function defineMcp(program: Command, run: McpCommands): Command {
     .command("disable <name>")
     .description("keep a server, but don't use it")
     .action((name) => run.setEnabled(name, false));
+  mcp
+    .command("login <name>")
+    .description("sign in to a server that asks for it")
+    .action((name) => run.login(name));
+  mcp
+    .command("logout <name>")
+    .description("delete the tokens of a server")
+    .action((name) => run.logout(name));
   mcp
     .command("trust [name]")
     .description("review servers that this folder's .mcp.json names, and allow them to start")

@@ -18,8 +18,8 @@ export function stateOf({ entry, offer }: WrittenServer): keyof typeof stateWord
 /** What connecting showed. */
 export function statusText(state: ServerState | undefined): string {
   if (state === undefined) return "not used";
-  const { status, toolCount = 0, error, needsSignIn } = state;
+  const { name, status, toolCount = 0, error, needsSignIn } = state;
   if (status === "connected") return `connected, ${toolCount} ${toolCount === 1 ? "tool" : "tools"}`;
-  if (needsSignIn === true) return "needs a sign-in";
+  if (needsSignIn === true) return `needs a sign-in: tinman mcp login ${name}`;
   return error === undefined ? status : `${status}: ${error}`;
 }
