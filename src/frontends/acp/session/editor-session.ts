@@ -173,7 +173,7 @@ export class EditorSession {
       sessionId: first.id,
       session: () => link.current,
       isTurnRunning: () => this.isBusy,
-      commandsMayHaveChanged: () => void this.refreshCommands(),
+      commandsMayHaveChanged: () => this.refreshCommands().catch(() => undefined),
     });
   }
 
@@ -217,7 +217,7 @@ export class EditorSession {
     const { early, first } = this.parts;
     const [known] = await Promise.all([this.knownCommands(), this.news.measure()]);
     this.tellCommands(known);
-    if (this.haveCommandsChanged) void this.refreshCommands();
+    if (this.haveCommandsChanged) this.refreshCommands().catch(() => undefined);
     for (const event of early.splice(0)) this.news.happened(event);
     if (first.title) this.news.tell([{ sessionUpdate: "session_info_update", title: shownTitle(first.title) }]);
   }
@@ -305,7 +305,7 @@ export class EditorSession {
     this.news.tell([{ sessionUpdate: "available_commands_update", availableCommands }]);
   }
 
-  /** Only if the backend has a list. Before the first one was sent, this waits for that. */
+  /** Only if the backend has a list. Before the first one was sent, this waits. On failure the editor keeps its list. */
   private async refreshCommands(): Promise<void> {
     this.haveCommandsChanged = this.toldCommands === undefined;
     if (this.haveCommandsChanged || !(await this.knownCommands()).isListed) return;
