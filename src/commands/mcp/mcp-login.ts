@@ -18,12 +18,15 @@ export async function signInToServer(name: string, io: Io): Promise<number> {
   const { entry } = await usableServer(name, await serversHere());
   if (entry.kind === "stdio") throw new AgentError("usage", `${name} is started by a command, so it has no sign-in.`);
   if (entry.oauth === false) throw new AgentError("usage", `${name} has "oauth": false, so it has no sign-in.`);
-  let [message, ask]: [string, () => void] = ["", () => undefined];
+  let [message, ask]: [string, () => Promise<void>] = ["", async () => undefined];
   const tell = (event: ServerEventBody): void => {
     if (event.type === "sign-in.ended") ({ message } = event);
     if (event.type !== "sign-in.required") return;
     const steps = `Open this address in a browser to sign in to ${name}:\n  ${printable(event.url)}\n`;
-    void io.stdout.write(steps).then(() => ask());
+    io.stdout
+      .write(steps)
+      .then(() => ask())
+      .catch(() => undefined);
   };
   const servers = (await compose()).openServers(name, tell);
   // Waiting for the browser does not keep the process alive.
@@ -31,7 +34,7 @@ export async function signInToServer(name: string, io: Io): Promise<number> {
   const stopping = new AbortController();
   const stopListening = onStop(io, () => {
     stopping.abort();
-    void servers.cancelSignIn(name);
+    servers.cancelSignIn(name).catch(() => undefined);
   });
   ask = () => takePasted(servers, name, io, stopping.signal);
   try {
@@ -55,17 +58,18 @@ export async function signInToServer(name: string, io: Io): Promise<number> {
 }
 
 /** For a browser on another machine, which cannot reach the address on this one. */
-function takePasted(servers: ToolServers, name: string, io: Io, signal: AbortSignal): void {
+async function takePasted(servers: ToolServers, name: string, io: Io, signal: AbortSignal): Promise<void> {
   if (process.stdin.isTTY !== true || signal.aborted) return;
-  void io.stdout.write("If the browser is on another machine, paste the address on which it ends:\n");
+  await io.stdout.write("If the browser is on another machine, paste the address on which it ends:\n");
   const terminal = createInterface({ input: process.stdin });
   signal.addEventListener("abort", () => terminal.close(), { once: true });
-  terminal.on("line", (line) => {
+  for await (const line of terminal) {
     const query = URL.canParse(line.trim()) ? new URL(line.trim()).searchParams : undefined;
     const [code, state] = [query?.get("code"), query?.get("state")];
-    const given = code && state ? servers.finishSignIn(name, state, { code }) : Promise.resolve(false);
-    void given.then((isTaken) => (isTaken ? undefined : io.stdout.write("This is not the address of the sign-in.\n")));
-  });
+    const isTaken = code && state ? await servers.finishSignIn(name, state, { code }) : false;
+    if (isTaken) return;
+    await io.stdout.write("This is not the address of the sign-in.\n");
+  }
 }
 
 /** `tinman mcp logout`. Works for servers that are not used any more. */
