@@ -29,9 +29,10 @@ export function resourceBody({ find, names, checkImage }: ResourceParts): ToolBo
       const connection = find(server);
       if (connection === undefined) return failed(unknown(server, names()));
       try {
-        const link = await connection.use(signal);
-        if (link.capabilities.resources === undefined) return failed(unknown(server, names()));
-        return uri === undefined ? await listed(link, signal) : await read(link, uri, signal, checkImage);
+        return await connection.ask(signal, async (link, until) => {
+          if (link.capabilities.resources === undefined) return failed(unknown(server, names()));
+          return uri === undefined ? listed(link, until) : read(link, uri, until, checkImage);
+        });
       } catch (error) {
         if (signal.aborted) return { text: "Error: Tool execution cancelled by user", status: "interrupted" };
         return failed(faultOf(server, error));

@@ -12,8 +12,8 @@ import { elicit } from "./elicitation.ts";
 import type { SourcedServer } from "./entries/sourced-server.ts";
 import { promptText } from "./prompts.ts";
 import { resourceTool } from "./resources.ts";
-import { problemOf } from "./server-problem.ts";
 import type { ServerSignIn } from "./sign-in/sign-ins.ts";
+import { faultOf } from "./tools/calls.ts";
 import type { CheckImage } from "./tools/results.ts";
 import { serverTool } from "./tools/server-tool.ts";
 import { ToolNames } from "./tools/tool-names.ts";
@@ -91,15 +91,12 @@ export class ServerSet {
     }
     const missing = prompt.arguments.find((wanted) => wanted.required && !Object.hasOwn(values, wanted.name));
     if (missing !== undefined) throw new AgentError("usage", `The prompt ${name} needs the argument ${missing.name}.`);
-    const limit = new AbortController();
-    const stop = this.parts.clock.after(this.parts.limits.connectMs, () => limit.abort());
     try {
-      return await promptText(await connection.use(limit.signal), name, values, limit.signal);
+      return await connection.ask(new AbortController().signal, (link, signal) =>
+        promptText(link, name, values, signal),
+      );
     } catch (error) {
-      const why = limit.signal.aborted ? "It did not answer." : problemOf(error).message;
-      throw new AgentError("server_failed", `The server ${server} could not give its prompt ${name}. ${why}`);
-    } finally {
-      stop();
+      throw new AgentError("server_failed", faultOf(server, error));
     }
   }
 
@@ -202,7 +199,8 @@ export class ServerSet {
   /** Only about real changes. */
   private tell(changed: string): void {
     const servers = this.states();
-    const now = JSON.stringify(servers) + this.changes;
+    const prompts = this.prompts().map(({ server, name }) => [server, name]);
+    const now = JSON.stringify([servers, prompts, this.changes]);
     if (now === this.told || this.isClosed) return;
     this.told = now;
     this.session.tell({ type: "servers.changed", servers, changed });

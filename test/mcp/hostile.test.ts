@@ -21,6 +21,10 @@ it("an answer of 50 MB ends the connection, and a large one comes through", asyn
   const { status, text } = await session.call("odd___huge", { megabytes: 3 });
   expect([status, text.length]).toEqual(["ok", 3 * 1024 * 1024]);
   expect(await session.call("odd___wide", { count: 20_000 })).toMatchObject({ status: "ok" });
+  expect(await session.call("odd___wide", { count: 100_000 })).toEqual({
+    status: "failed",
+    text: "Error: The server odd did not answer. The server sent a message of more than 200000 values.",
+  });
 });
 
 it("too many tools are cut, with a notice", async () => {

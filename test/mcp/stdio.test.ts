@@ -97,7 +97,7 @@ describe("a stdio server", () => {
     };
     expect(both).toEqual([failure, failure]);
     expect(session.servers.states()).toMatchObject([{ status: "disconnected" }]);
-    expect(session.servers.list()).toHaveLength(13);
+    expect(session.servers.list()).toHaveLength(14);
     expect(await session.call("odd___look")).toEqual({ status: "ok", text: "version 1" });
     expect(readFileSync(file, "utf8").trim().split("\n")).toHaveLength(2);
     expect(await session.call("odd___half")).toEqual({

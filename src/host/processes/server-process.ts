@@ -12,7 +12,7 @@ import { endTree } from "./process-tree.ts";
 import { folderProblem, startWatched } from "./shell-start.ts";
 
 /** How long a program has to exit after its input was closed. */
-const farewellMs = 500;
+const farewellMs = 250;
 /** Stop waiting for a process that SIGKILL did not end. */
 const exitLimitMs = 2000;
 /** After the exit, stop reading a pipe that a surviving process keeps open. */

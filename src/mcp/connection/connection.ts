@@ -1,4 +1,3 @@
-import { createPace } from "../../async/pace.ts";
 import type { AccessClass } from "../../engine/permission.ts";
 import type { Clock } from "../../engine/ports.ts";
 import type { ServerEntry } from "../../engine/servers/server-entry.ts";
@@ -7,16 +6,17 @@ import type { ServerPrompt } from "../../engine/servers/tool-servers.ts";
 import { failed, type ToolContext, type ToolOutput } from "../../engine/tool.ts";
 import type { Fields } from "../../text/values.ts";
 import type { SourcedServer } from "../entries/sourced-server.ts";
-import { listPrompts } from "../prompts.ts";
 import { problemOf, ServerProblem, withStop } from "../server-problem.ts";
 import type { ServerSignIn } from "../sign-in/sign-ins.ts";
 import type { ToolOwner } from "../tools/called-tool.ts";
 import { callTool, faultOf } from "../tools/calls.ts";
-import { listTools, markOf, type ToolDefinition } from "../tools/definitions.ts";
+import { markOf, type ToolDefinition } from "../tools/definitions.ts";
 import type { CheckImage } from "../tools/results.ts";
 import type { Link, LinkHandlers } from "./link.ts";
+import { ServerLists } from "./server-lists.ts";
 import { SessionSignIn } from "./session-sign-in.ts";
 import type { Target } from "./target.ts";
+import { withinLimit } from "./within-limit.ts";
 
 export interface ConnectionLimits {
   /** How long a turn waits for a server that is connecting. */
@@ -51,8 +51,6 @@ const restartMs = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000] as const;
 const mostFailures = 5;
 /** A connection that held this long makes earlier failures count no more. */
 const stableMs = 60_000;
-/** Collects changes of lists, and limits how often a server can make us list again. */
-const refreshMs = 250;
 
 /** One server of a session: connects, restarts with back-off, and runs calls. Nothing here throws or rejects. */
 export class Connection implements ToolOwner {
@@ -64,13 +62,9 @@ export class Connection implements ToolOwner {
   private problem: ServerProblem | undefined;
   private link: Link | undefined;
   private attempt: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
-  private definitions: ReadonlyMap<string, ToolDefinition> = new Map();
-  private prompts: readonly ServerPrompt[] = [];
-  /** Resolves when they are, or it has failed to list them. */
-  promptsKnown: Promise<void> = Promise.resolve();
+  private readonly lists: ServerLists;
   private failures = 0;
   private stopTimer: () => void = () => undefined;
-  private isRefreshing = false;
   private isClosed = false;
   private readonly running = new Set<ToolContext>();
   private disabledTools: ReadonlySet<string>;
@@ -85,12 +79,16 @@ export class Connection implements ToolOwner {
     this.server = server;
     this.name = name;
     this.parts = parts;
-    this.mark = markOf(name, entry);
+    const { isDisabled: _, ...whatRuns } = entry;
+    this.mark = markOf(name, whatRuns);
     this.disabledTools = new Set(disabledTools);
     const signIn = server.isUntrusted === true ? undefined : parts.signInTo(name, entry);
     this.signIn = signIn;
     const changed = (): void => parts.changed(this);
     const connect = (): void => this.start();
+    const { clock, limits } = parts;
+    const notice = (text: string): void => parts.notice(text);
+    this.lists = new ServerLists({ server: name, mark: this.mark, clock, limitMs: limits.connectMs, changed, notice });
     this.ownSignIn = signIn && new SessionSignIn({ ...parts, server: name, signIn, changed, connect });
   }
 
@@ -113,7 +111,7 @@ export class Connection implements ToolOwner {
 
   /** All tools, also those that are switched off. They stay while the server is restarted. */
   get inventory(): readonly ToolDefinition[] {
-    return this.status === "disabled" ? [] : [...this.definitions.values()];
+    return this.status === "disabled" ? [] : [...this.lists.tools.values()];
   }
 
   get tools(): readonly ToolDefinition[] {
@@ -121,7 +119,11 @@ export class Connection implements ToolOwner {
   }
 
   get offeredPrompts(): readonly ServerPrompt[] {
-    return this.link === undefined ? [] : this.prompts;
+    return this.link === undefined ? [] : this.lists.prompts;
+  }
+
+  get promptsKnown(): Promise<void> {
+    return this.lists.promptsKnown;
   }
 
   get hasResources(): boolean {
@@ -149,13 +151,6 @@ export class Connection implements ToolOwner {
     this.connect();
   }
 
-  /** Ends the connection until `start`. */
-  async disable(): Promise<void> {
-    this.definitions = new Map();
-    this.set("disabled", undefined);
-    await this.end();
-  }
-
   async close(): Promise<void> {
     this.isClosed = true;
     this.ownSignIn?.close();
@@ -171,7 +166,7 @@ export class Connection implements ToolOwner {
   }
 
   /** An open connection, for a use by the session. Connects if necessary. Rejects with a `ServerProblem`. */
-  async use(signal: AbortSignal): Promise<Link> {
+  private async use(signal: AbortSignal): Promise<Link> {
     if (this.link === undefined && this.status !== "disabled") {
       this.start();
       const waited = new AbortController();
@@ -184,12 +179,19 @@ export class Connection implements ToolOwner {
     throw new ServerProblem(why);
   }
 
+  /** Sends requests over an open connection. Rejects with an error of the server, or a `ServerProblem`. */
+  async ask<T>(signal: AbortSignal, work: (link: Link, signal: AbortSignal) => Promise<T>): Promise<T> {
+    const link = await this.use(signal);
+    const { clock, limits } = this.parts;
+    return withinLimit(clock, limits.callSilenceMs, (limit) => work(link, AbortSignal.any([signal, limit])));
+  }
+
   async call(tool: string, input: Fields, context: ToolContext): Promise<ToolOutput> {
     this.running.add(context);
     try {
       const link = await this.use(context.signal);
       // It may have changed while we connected.
-      if (!this.definitions.has(tool)) return failed(`The server ${this.name} has no tool of this name any more.`);
+      if (!this.lists.tools.has(tool)) return failed(`The server ${this.name} has no tool of this name any more.`);
       const { clock, limits, checkImage } = this.parts;
       const parts = { clock, silenceMs: limits.callSilenceMs, checkImage };
       return await callTool(link, this.name, [tool, input], context, parts);
@@ -207,7 +209,7 @@ export class Connection implements ToolOwner {
   }
 
   markOf(tool: string): string | undefined {
-    return this.isEnabled(tool) && this.status !== "disabled" ? this.definitions.get(tool)?.mark : undefined;
+    return this.isEnabled(tool) && this.status !== "disabled" ? this.lists.tools.get(tool)?.mark : undefined;
   }
 
   private connect(): void {
@@ -239,7 +241,7 @@ export class Connection implements ToolOwner {
       const target = { entry, ...(this.signIn === undefined ? {} : { signIn: this.signIn }) };
       const link = await this.parts.open(target, this.handlers(), signal);
       try {
-        await this.readTools(link, signal);
+        await this.lists.read(link, signal);
         if (signal.aborted) throw signal.reason;
       } catch (error) {
         await link.close();
@@ -261,14 +263,12 @@ export class Connection implements ToolOwner {
     const lost = (problem: ServerProblem): void => {
       if (this.link !== link) return;
       this.link = undefined;
+      this.lists.stop();
       link.close().catch(ignore);
       this.failed("disconnected", problem);
     };
     link.lost.then(lost).catch(ignore);
     this.set("connected", undefined);
-    this.promptsKnown = this.readPrompts(link)
-      .then(() => this.parts.changed(this))
-      .catch(ignore);
   }
 
   private forgetFailures(): void {
@@ -297,6 +297,7 @@ export class Connection implements ToolOwner {
     const { attempt, link } = this;
     this.link = undefined;
     this.attempt = undefined;
+    this.lists.stop();
     attempt?.abort.abort(new ServerProblem("The server was stopped."));
     await Promise.all([attempt?.done, link?.close()]);
   }
@@ -311,54 +312,10 @@ export class Connection implements ToolOwner {
     return {
       root: this.parts.root,
       listChanged: (kind) => {
-        if (kind !== "resources") this.refresh();
+        if (kind !== "resources") this.lists.refresh();
       },
       elicit: (params, signal) => this.parts.elicit(this.name, [...this.running], params, signal),
     };
-  }
-
-  /** Reads the lists again a little later, and then not for as long. */
-  private refresh(): void {
-    if (this.isRefreshing) return;
-    this.isRefreshing = true;
-    const again = async (): Promise<void> => {
-      const { link } = this;
-      // A change that comes from now on asks for another one.
-      this.isRefreshing = false;
-      if (link === undefined) return;
-      await Promise.all([
-        // A list that cannot be read leaves the last one.
-        this.limited((signal) => this.readTools(link, signal, () => this.link === link)).catch(() => undefined),
-        this.readPrompts(link),
-      ]);
-      this.parts.changed(this);
-    };
-    this.parts.clock.after(refreshMs, () => again().catch(ignore), { background: true });
-  }
-
-  private async readTools(link: Link, signal: AbortSignal, isStill = () => true): Promise<void> {
-    const pace = createPace();
-    const { tools, leftOut } = await listTools(link, this.mark, signal, () => pace.rest());
-    if (!isStill() || signal.aborted) return;
-    this.definitions = new Map(tools.map((tool) => [tool.name, tool]));
-    if (leftOut === 0) return;
-    const words = "the others are malformed or too many.";
-    this.parts.notice(`Only ${tools.length} tools of the server ${this.name} are offered: ${words}`);
-  }
-
-  private async readPrompts(link: Link): Promise<void> {
-    const prompts = await this.limited((signal) => listPrompts(link, this.name, signal));
-    if (this.link === link) this.prompts = prompts;
-  }
-
-  private async limited<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const limit = new AbortController();
-    const stop = this.parts.clock.after(this.parts.limits.connectMs, () => limit.abort(), { background: true });
-    try {
-      return await work(limit.signal);
-    } finally {
-      stop();
-    }
   }
 }
 

@@ -88,9 +88,10 @@ async function small(event: Buffer, large: LargeMessages, rest: Rest): Promise<B
     start = end + 1;
     await rest();
   }
-  const message = await parseJson(Buffer.concat(data.flatMap((line) => [line, Buffer.from("\n")])), rest).catch(
-    () => undefined,
-  );
+  const whole = Buffer.concat(data.flatMap((line) => [line, Buffer.from("\n")]));
+  const message = await parseJson(whole, rest).catch((error: unknown) => {
+    if (error instanceof ServerProblem) throw error;
+  });
   const { id, method } = fieldsOf(message);
   if (method !== undefined || (typeof id !== "string" && typeof id !== "number")) return undefined;
   large.set(id, message as JSONRPCMessage);

@@ -1,11 +1,12 @@
 import type { Rest } from "../../async/long-texts.ts";
 import { isNestedDeeper } from "../../text/json-size.ts";
+import { ServerProblem } from "../server-problem.ts";
 
 /** Up to this length, parsing at once is fast enough whatever the text. */
 const plainBytes = 64 * 1024;
 const pieceBytes = 64 * 1024;
 /** Parsed, values take many times their text's memory. */
-const mostValues = 500_000;
+const mostValues = 200_000;
 const mostDepth = 200;
 /** Values between two looks at the clock. */
 const stride = 256;
@@ -17,13 +18,17 @@ class MalformedJson extends Error {}
 
 /**
  * As `JSON.parse`, without blocking the event loop for long: a text of many megabytes with distinct keys takes
- * seconds. Rejects if the text is malformed, nested too deep, or has too many values. Drops keys named `__proto__`.
+ * seconds. Rejects if the text is malformed, with a `ServerProblem` if it is nested too deep or has too many values. Drops keys named `__proto__`.
  */
 export async function parseJson(bytes: Buffer, rest: Rest): Promise<unknown> {
   if (bytes.length > plainBytes) return new Reader(bytes, rest).whole();
   const text = bytes.toString("utf8");
-  if (isNestedDeeper(text, mostDepth)) throw new MalformedJson("It is nested too deep.");
+  if (isNestedDeeper(text, mostDepth)) throw tooDeep();
   return JSON.parse(text);
+}
+
+function tooDeep(): ServerProblem {
+  return new ServerProblem(`The server sent a message of more than ${mostDepth} levels.`);
 }
 
 class Reader {
@@ -45,8 +50,9 @@ class Reader {
 
   private async value(depth: number): Promise<unknown> {
     this.values += 1;
-    if (this.values > mostValues) throw new MalformedJson(`It has more than ${mostValues} values.`);
-    if (depth > mostDepth) throw new MalformedJson("It is nested too deep.");
+    if (this.values > mostValues)
+      throw new ServerProblem(`The server sent a message of more than ${mostValues} values.`);
+    if (depth > mostDepth) throw tooDeep();
     if (this.values % stride === 0) await this.rest();
     const first = this.next();
     if (first === code.open) return this.object(depth);

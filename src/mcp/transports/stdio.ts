@@ -110,7 +110,8 @@ async function messageIn(line: Buffer, rest: () => Promise<void> | undefined): P
   try {
     const value = await parseJson(line, rest);
     return isRecord(value) ? (value as unknown as JSONRPCMessage) : undefined;
-  } catch {
+  } catch (error) {
+    if (error instanceof ServerProblem) throw error;
     return undefined;
   }
 }

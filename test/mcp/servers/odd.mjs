@@ -1,6 +1,7 @@
 // @ts-nocheck: a program of its own
 import { spawn } from "node:child_process";
 import { appendFileSync } from "node:fs";
+import { connect } from "node:net";
 import { createInterface } from "node:readline";
 
 /** A server that misbehaves on demand: at its start as its first argument says, and with each tool. */
@@ -63,6 +64,7 @@ function tools(cursor) {
     "children",
     "ask",
     "media",
+    "attempt",
   ];
   const extra = version > 1 ? [plain("new")] : [];
   return {
@@ -122,6 +124,24 @@ const behaviours = {
       ask("sampling/createMessage", { messages: [], maxTokens: 1 }),
     ]);
     text(id, JSON.stringify({ roots, elicited, sampled }));
+  },
+  attempt: async (id, { write, port }) => {
+    const tried = (work) => {
+      try {
+        work();
+        return "done";
+      } catch (error) {
+        return error.code;
+      }
+    };
+    const wrote = write.map((path) => tried(() => appendFileSync(path, "x")));
+    const socket = connect(port, "127.0.0.1");
+    const reached = await new Promise((resolve) => {
+      socket.once("connect", () => resolve("done"));
+      socket.once("error", (error) => resolve(error.code));
+    });
+    socket.destroy();
+    text(id, [...wrote, reached].join(" "));
   },
   media: (id, { parts }) => answer(id, { content: parts }),
 };
