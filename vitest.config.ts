@@ -15,8 +15,8 @@ export default defineConfig({
     exclude: process.env.TINMAN_TEST_ACPX ? [] : ["test/frontends/acp/acpx.test.ts"],
     globalSetup: ["test/build-once.ts"],
     setupFiles: ["test/no-warnings.ts", "test/without-sandbox.ts"],
-    // The SDK runs on our streams here as it does in the bundle.
-    server: { deps: { inline: [/@ai-sdk/, /eventsource-parser/] } },
+    // These run on our streams here as they do in the bundle.
+    server: { deps: { inline: [/@ai-sdk/, /@modelcontextprotocol\/client/, /eventsource-parser/] } },
     pool: "forks",
     // Less CPU time for the collector and the optimiser, which threads of more workers than cores would compete for.
     execArgv: ["--single-threaded-gc", "--max-semi-space-size=64", "--interrupt-budget=1000000"],

@@ -145,6 +145,7 @@ const rows = [
       "models",
       "mcp",
       "mcp/entries",
+      "mcp/sign-in",
       "net",
       "store",
       "host",

@@ -10,7 +10,8 @@ const names = [
   { name: "TextDecoderStream", file: "streams", ours: "TextDecoding" },
 ];
 
-const onTheWay = /\/node_modules\/(@ai-sdk\/[^/]+|eventsource-parser)\/|\/src\/models\/[^/]+\.ts$/;
+const onTheWay =
+  /\/node_modules\/(@ai-sdk\/[^/]+|@modelcontextprotocol\/client|eventsource-parser)\/|\/src\/(models\/[^/]+|mcp\/transports\/[^/]+)\.ts$/;
 
 /**
  * Injects our stand-ins under the platform's names, and gives the AI SDK the part of zod that it needs.

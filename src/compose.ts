@@ -19,6 +19,7 @@ import type { EngineParts } from "./engine/engine-parts.ts";
 import { AgentError } from "./engine/errors.ts";
 import type { DecisionContext, PermissionPolicy } from "./engine/permission.ts";
 import type { Clock, Host, Ids, ModelCatalog, SessionStore } from "./engine/ports.ts";
+import type { ServerEventBody } from "./engine/servers/server-state.ts";
 import type { ToolServers } from "./engine/servers/tool-servers.ts";
 import { systemClock as clock, createIds } from "./host/clock-and-ids.ts";
 import type { WithheldVariable } from "./host/environment/command-environment.ts";
@@ -30,6 +31,7 @@ import { createNodeHost } from "./host/node-host.ts";
 import { shellKind } from "./host/processes/shell.ts";
 import { createServerSources } from "./mcp/entries/sources.ts";
 import { createOpenServers, type OpenServersOptions } from "./mcp/open-servers.ts";
+import type { SignIns } from "./mcp/sign-in/sign-ins.ts";
 import { createModelCatalog } from "./models/catalog.ts";
 import { modelOfKeys } from "./models/default-model.ts";
 import { offlineInfo } from "./models/offline/info.ts";
@@ -75,7 +77,7 @@ export interface Composition {
   readonly sandboxMode: SandboxOptions["mode"];
   readonly engine: Engine;
   /** Opens configured servers for a command without a session: only the named one, or all. */
-  openServers(only?: string): ToolServers;
+  openServers(only?: string, tell?: (event: ServerEventBody) => void): ToolServers;
   readonly policy: PermissionPolicy;
   /**
    * The policy for a read-only run in a folder (canonical) with a user to ask, and notices about the rules there.
@@ -211,18 +213,6 @@ export async function compose(
     openNetwork,
   });
   const policy = createPermissionPolicy(shellKind);
-  const sources = createServerSources({ home: homes.own, config: config.mcp, env });
-  const waitMs = serverWaitMs ?? durationMs(config.mcp?.wait);
-  const serverParts: OpenServersOptions = {
-    clock,
-    sources,
-    ...(waitMs === undefined ? {} : { limits: { waitMs } }),
-    startProgram: host.startServer,
-    contain: () => Promise.reject(new Error("not yet")),
-    fetch: () => openFetch(serverTimeouts),
-    checkImage: async (bytes) => (await import("./tools/read/read-image.ts")).checkImage(bytes),
-  };
-  const servers = createOpenServers(serverParts);
   const rules = await loadRules({ user: config, adminFiles: adminFiles(env), ownHome: homes.own });
   const places = {
     home: homes.user,
@@ -234,6 +224,30 @@ export async function compose(
   };
   const ids = createIds();
   const sandbox = await sandboxOptions(config, homes.user, sandboxMode ?? sandboxModeOf(env));
+  const sessionPlaces = { ...places, outputs: (sessionId: string) => join(outputsDir, sessionId) };
+  const sources = createServerSources({ home: homes.own, config: config.mcp, env });
+  const waitMs = serverWaitMs ?? durationMs(config.mcp?.wait);
+  let signIns: Promise<SignIns> | undefined;
+  const serverParts: OpenServersOptions = {
+    clock,
+    sources,
+    ...(waitMs === undefined ? {} : { limits: { waitMs } }),
+    startProgram: host.startServer,
+    contain: async (sessionId, cwd) => {
+      const { containedServer } = await import("./engine/servers/contained-server.ts");
+      return containedServer({ policy, host, sandbox, places: sessionPlaces }, sessionId, cwd);
+    },
+    release: (sessionId) => host.sandbox.endSession(sessionId),
+    fetch: () => openFetch(serverTimeouts),
+    signIns: () => {
+      signIns ??= import("./mcp/sign-in/sign-ins.ts").then(({ createSignIns }) =>
+        createSignIns({ home: homes.own, clock, fetch: () => openFetch(serverTimeouts) }),
+      );
+      return signIns;
+    },
+    checkImage: async (bytes) => (await import("./tools/read/read-image.ts")).checkImage(bytes),
+  };
+  const servers = createOpenServers(serverParts);
   const engine = new Engine({
     sandbox,
     ...(observe === undefined ? {} : { observe }),
@@ -256,7 +270,7 @@ export async function compose(
     clock,
     ids,
     rules,
-    places: { ...places, outputs: (sessionId) => join(outputsDir, sessionId) },
+    places: sessionPlaces,
     toolSchema: async (tool) => (await import("./tools/json-schema.ts")).toolJsonSchema(tool),
   });
   return {
@@ -278,7 +292,7 @@ export async function compose(
     host,
     sandboxMode: sandbox.mode,
     engine,
-    openServers: (only) => {
+    openServers: (only, tell = () => undefined) => {
       const list = async (cwd: string) => {
         const { servers: all, problems } = await sources.list(cwd);
         return only === undefined
@@ -290,7 +304,8 @@ export async function compose(
         sessionId: ids.next(),
         cwd: process.cwd(),
         given: [],
-        tell: () => undefined,
+        tell,
+        canAsk: () => false,
         ask: async () => undefined,
       });
     },

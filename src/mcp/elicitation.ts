@@ -147,7 +147,7 @@ function choicesOf({ enum: values, enumNames, oneOf }: Fields): readonly Choice[
 }
 
 function numberIn(answer: string, { type, minimum, maximum }: Fields): number | undefined {
-  const value = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(answer) ? Number(answer) : Number.NaN;
+  const value = /^[\d.e+-]{1,40}$/i.test(answer) ? Number(answer) : Number.NaN;
   if (!Number.isFinite(value) || (type === "integer" && !Number.isInteger(value))) return undefined;
   if (typeof minimum === "number" && value < minimum) return undefined;
   return typeof maximum === "number" && value > maximum ? undefined : value;

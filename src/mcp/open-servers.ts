@@ -7,9 +7,10 @@ import type { StartServerProgram } from "../engine/servers/server-program.ts";
 import type { ServerState } from "../engine/servers/server-state.ts";
 import type { OpenServers, ServersOfSession, ToolServers } from "../engine/servers/tool-servers.ts";
 import { errorMessage } from "../text/values.ts";
-import type { ConnectionLimits } from "./connection/connection.ts";
+import type { Connection, ConnectionLimits } from "./connection/connection.ts";
 import type { ServerSources } from "./entries/sources.ts";
 import type { ServerSet } from "./server-set.ts";
+import type { SignIns } from "./sign-in/sign-ins.ts";
 import type { CheckImage } from "./tools/results.ts";
 
 export interface OpenServersOptions {
@@ -18,8 +19,12 @@ export interface OpenServersOptions {
   readonly startProgram: StartServerProgram;
   /** The walls around a server that runs in the sandbox. Rejects with a sentence if that is impossible. */
   contain(sessionId: string, cwd: string): Promise<Contained>;
+  /** Nothing of the session runs in the sandbox any more. */
+  release(sessionId: string): Promise<void>;
   /** For servers that are reached over HTTP. */
   fetch(): Promise<typeof globalThis.fetch>;
+  /** The sign-ins of this process. */
+  signIns(): Promise<SignIns>;
   readonly checkImage: CheckImage;
   readonly limits?: Partial<ConnectionLimits>;
 }
@@ -40,6 +45,7 @@ class SessionToolServers implements ToolServers {
   private opened: ServerSet | undefined;
   private beginning: Promise<void>;
   private isClosed = false;
+  private isContained = false;
   private readonly toldProblems = new Set<string>();
 
   constructor(session: ServersOfSession, options: OpenServersOptions) {
@@ -120,17 +126,38 @@ class SessionToolServers implements ToolServers {
     return true;
   };
 
-  signIn: ToolServers["signIn"] = async () => undefined;
-  finishSignIn: ToolServers["finishSignIn"] = async () => false;
-  cancelSignIn: ToolServers["cancelSignIn"] = async () => false;
-  forgetTokens: ToolServers["forgetTokens"] = async () => false;
+  signIn: ToolServers["signIn"] = async (name) => {
+    const server = await this.known(name);
+    return server && (server.ownSignIn?.begin() ?? "failed");
+  };
+
+  finishSignIn: ToolServers["finishSignIn"] = async (name, state, answer) =>
+    (await this.known(name))?.ownSignIn?.finish(state, answer) ?? false;
+
+  cancelSignIn: ToolServers["cancelSignIn"] = async (name) => {
+    const server = await this.known(name);
+    await server?.ownSignIn?.cancel();
+    return server !== undefined;
+  };
+
+  forgetTokens: ToolServers["forgetTokens"] = async (name) => {
+    const server = await this.known(name);
+    await server?.forgetTokens();
+    return server !== undefined;
+  };
 
   close: ToolServers["close"] = async () => {
     this.isClosed = true;
     await this.opened?.close();
     await this.beginning;
     await this.opened?.close();
+    if (this.isContained) await this.options.release(this.session.sessionId);
   };
+
+  private async known(name: string): Promise<Connection | undefined> {
+    await this.beginning;
+    return this.opened?.find(name);
+  }
 
   private isGiven(name: string): boolean {
     return this.given.some((server) => server.name === name);
@@ -159,12 +186,26 @@ class SessionToolServers implements ToolServers {
 
   private async parts(): Promise<ConstructorParameters<typeof ServerSet>[1]> {
     const { clock, checkImage, limits } = this.options;
-    const { createOpener } = await import("./connection/open-channel.ts");
+    const [{ createOpener }, signIns] = await Promise.all([
+      import("./connection/open-channel.ts"),
+      this.options.signIns(),
+    ]);
     return {
       clock,
       checkImage,
       limits: { ...defaultLimits, ...limits },
-      open: createOpener({ ...this.options, session: this.session }),
+      signInTo: (name, entry) => {
+        if (entry.kind === "stdio" || entry.oauth === false) return undefined;
+        return signIns.forServer(name, entry.url, entry.oauth, this.session.callbackUri);
+      },
+      open: createOpener({
+        ...this.options,
+        session: this.session,
+        contain: (sessionId, cwd) => {
+          this.isContained = true;
+          return this.options.contain(sessionId, cwd);
+        },
+      }),
     };
   }
 

@@ -4,7 +4,8 @@ import { defineTool, failed, succeeded, type ToolBody, type ToolOutput } from ".
 import { fieldsOf, listOf, textOf } from "../text/values.ts";
 import type { Link } from "./connection/link.ts";
 import type { ResourceParts } from "./resource-parts.ts";
-import { problemOf, shownLine } from "./server-problem.ts";
+import { shownLine } from "./server-problem.ts";
+import { faultOf } from "./tools/calls.ts";
 import { markOf, pagedItems } from "./tools/definitions.ts";
 import { type CheckImage, partsOf } from "./tools/results.ts";
 
@@ -33,7 +34,7 @@ export function resourceBody({ find, names, checkImage }: ResourceParts): ToolBo
         return uri === undefined ? await listed(link, signal) : await read(link, uri, signal, checkImage);
       } catch (error) {
         if (signal.aborted) return { text: "Error: Tool execution cancelled by user", status: "interrupted" };
-        return failed(`The server ${server} reported: ${problemOf(error).message}`);
+        return failed(faultOf(server, error));
       }
     },
   });

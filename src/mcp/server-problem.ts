@@ -1,6 +1,6 @@
 import { terminalLine } from "../text/terminal-text.ts";
 import { textStart } from "../text/text-cut.ts";
-import { errorMessage } from "../text/values.ts";
+import { errorMessage, fieldsOf } from "../text/values.ts";
 
 const mostCharacters = 300;
 
@@ -27,8 +27,12 @@ export function shownLine(text: string, most = mostCharacters): string {
   return line.length <= most ? line : `${textStart(line, most - 1)}…`;
 }
 
+/** The data of an error that we put in place of an answer that never comes. */
+export const lostAnswer = { why: "lost" };
+
 export function problemOf(error: unknown): ServerProblem {
   if (error instanceof ServerProblem) return error;
+  if (fieldsOf(error).data === lostAnswer) return new ServerProblem(errorMessage(error));
   return new ServerProblem(withStop(shownLine(errorMessage(error))));
 }
 

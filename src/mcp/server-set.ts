@@ -7,11 +7,13 @@ import type { ServerPrompt, ServersOfSession, ServerToolInfo } from "../engine/s
 import type { Tool } from "../engine/tool.ts";
 import { Connection, type ConnectionLimits, type ConnectionParts } from "./connection/connection.ts";
 import type { Link, LinkHandlers } from "./connection/link.ts";
+import type { Target } from "./connection/target.ts";
 import { elicit } from "./elicitation.ts";
 import type { SourcedServer } from "./entries/sourced-server.ts";
 import { promptText } from "./prompts.ts";
 import { resourceTool } from "./resources.ts";
 import { problemOf } from "./server-problem.ts";
+import type { ServerSignIn } from "./sign-in/sign-ins.ts";
 import type { CheckImage } from "./tools/results.ts";
 import { serverTool } from "./tools/server-tool.ts";
 import { ToolNames } from "./tools/tool-names.ts";
@@ -20,7 +22,8 @@ export interface ServerSetParts {
   readonly clock: Clock;
   readonly limits: ConnectionLimits;
   readonly checkImage: CheckImage;
-  open(entry: ServerEntry, handlers: LinkHandlers, signal: AbortSignal): Promise<Link>;
+  open(target: Target, handlers: LinkHandlers, signal: AbortSignal): Promise<Link>;
+  signInTo(name: string, entry: ServerEntry): ServerSignIn | undefined;
 }
 
 /** How many questions of one server wait for the user. */
@@ -122,14 +125,18 @@ export class ServerSet {
       return known === undefined || !isSame(known.server, server);
     });
     const old = new Map(this.connections.map((connection) => [connection.name, connection]));
-    this.connections = servers.map((server) => {
+    const connections = servers.map((server) => {
       const known = old.get(server.name);
       if (known === undefined || !isSame(known.server, server)) return new Connection(server, this.connectionParts());
       old.delete(server.name);
       known.setDisabledTools(server.disabledTools ?? []);
       return known;
     });
+    await Promise.all(connections.map(({ ownSignIn }) => ownSignIn?.ready));
+    this.connections = connections;
     const gone = [...old.values()];
+    // It was closed meanwhile.
+    if (this.isClosed) return this.close();
     this.isChanging = true;
     for (const connection of this.connections) {
       const { entry, isUntrusted } = connection.server;
@@ -156,8 +163,13 @@ export class ServerSet {
     return {
       ...this.parts,
       root,
-      open: (entry, handlers, signal) => this.parts.open(entry, handlers, signal),
-      changed: ({ name }) => this.changed(name),
+      open: (target, handlers, signal) => this.parts.open(target, handlers, signal),
+      signInTo: (name, entry) => this.parts.signInTo(name, entry),
+      canAsk: () => this.session.canAsk(),
+      tell: (event) => this.session.tell(event),
+      changed: (connection) => {
+        if (this.connections.includes(connection)) this.changed(connection.name);
+      },
       notice: (text) => tell({ type: "notice", level: "warning", text }),
       elicit: (server, calls, params, signal) => this.elicit(server, calls, params, signal),
     };

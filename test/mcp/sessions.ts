@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import type { Answer, Interaction } from "../../src/engine/interaction.ts";
 import type { NamedServer, ServerEntry } from "../../src/engine/servers/server-entry.ts";
 import type { ServerEventBody } from "../../src/engine/servers/server-state.ts";
@@ -12,6 +12,9 @@ import { createServerStarter } from "../../src/host/processes/server-process.ts"
 import type { SourcedServer } from "../../src/mcp/entries/sourced-server.ts";
 import type { ServerSources } from "../../src/mcp/entries/sources.ts";
 import { createOpenServers, type OpenServersOptions } from "../../src/mcp/open-servers.ts";
+import { createSignIns } from "../../src/mcp/sign-in/sign-ins.ts";
+import { createFetch } from "../../src/net/http/fetch.ts";
+import { createNetwork } from "../../src/net/network.ts";
 import { checkImage } from "../../src/tools/read/read-image.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
 
@@ -66,20 +69,21 @@ export interface OpenSession {
   until(is: () => boolean): Promise<void>;
 }
 
-const open: ToolServers[] = [];
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((servers) => servers.close()));
-});
-
 interface Given extends Partial<OpenServersOptions> {
   readonly given?: Readonly<Record<string, ServerEntry>>;
   readonly cwd?: string;
+  readonly canAsk?: boolean;
   answer?(interaction: Interaction & { kind: "question" }): Answer | undefined;
 }
 
 /** A session's servers on this machine. They are closed after the test. */
-export function openSession({ given = {}, cwd = process.cwd(), answer, ...options }: Given): OpenSession {
+export function openSession({
+  given = {},
+  cwd = process.cwd(),
+  canAsk = false,
+  answer,
+  ...options
+}: Given): OpenSession {
   const events: ServerEventBody[] = [];
   const asked: (Interaction & { kind: "question" })[] = [];
   const progress: string[] = [];
@@ -89,7 +93,9 @@ export function openSession({ given = {}, cwd = process.cwd(), answer, ...option
     sources: memorySources(),
     startProgram: createServerStarter({ sandbox: () => Promise.reject(new Error("no sandbox")) }),
     contain: () => Promise.reject(new Error("no sandbox")),
-    fetch: async () => globalThis.fetch,
+    release: async () => undefined,
+    fetch: async () => createFetch(createNetwork({}), { connectMs: 5_000, firstByteMs: 60_000, idleMs: 60_000 }),
+    signIns: async () => createSignIns({ home: "/nowhere", clock: systemClock, fetch: async () => globalThis.fetch }),
     checkImage: async (bytes) => checkImage(bytes),
     ...options,
   })({
@@ -100,12 +106,13 @@ export function openSession({ given = {}, cwd = process.cwd(), answer, ...option
       events.push(event);
       for (const check of [...changes]) check();
     },
+    canAsk: () => canAsk,
     async ask(interaction) {
       asked.push(interaction);
       return answer?.(interaction);
     },
   });
-  open.push(servers);
+  onTestFinished(() => servers.close());
   const host = createMemoryHost({});
   return {
     servers,

@@ -154,3 +154,26 @@ describe("repositories found on the machine", () => {
     expect(places.filter((place) => place.startsWith("/ws"))).toEqual(["/ws/store/config", "/ws/store/hooks"]);
   });
 });
+
+describe("files and commands that decide which MCP servers start", () => {
+  test.each([
+    "tinman mcp trust --yes",
+    "tinman mcp add x -- sh -c evil",
+    "/usr/local/bin/tinman mcp enable x",
+    "echo x > .mcp.json",
+    "cp evil.json sub/.MCP.json",
+    "mytool --out=.mcp.json",
+    "rm .mcp.json",
+  ])("%s needs a yes at every level", async (command) => {
+    expect((await running(command)).rule).toBe("protected-place");
+  });
+
+  test("can be read", async () => {
+    expect([reading("/ws/.mcp.json"), writing("/ws/sub/.mcp.json"), writing("/ws/x.mcp.json")]).toEqual([
+      "allow read-workspace",
+      closed,
+      "allow write-workspace",
+    ]);
+    expect((await running("cat .mcp.json; git add .mcp.json")).verdict).toBe("allow");
+  });
+});

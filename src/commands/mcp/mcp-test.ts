@@ -7,8 +7,9 @@ import { type Io, onStop } from "../../frontends/front-end.ts";
 import type { WrittenServer } from "../../mcp/entries/sourced-server.ts";
 import { textStart } from "../../text/text-cut.ts";
 import { table } from "../models/models.ts";
-import { stateOf, statusText } from "./server-words.ts";
+import { statusText } from "./server-words.ts";
 import { serversHere } from "./servers-here.ts";
+import { usableServer } from "./usable-server.ts";
 
 const mostShown = 100;
 
@@ -33,15 +34,7 @@ export async function withServers<T>(
 
 /** `tinman mcp test`: connects to one server, and prints its tools with their classes. */
 export async function testServer(name: string, options: { readonly json?: boolean }, io: Io): Promise<number> {
-  const { sources, cwd } = await serversHere();
-  const { servers: written, problems } = await sources.written(cwd);
-  const server = written.find((each) => each.name === name);
-  if (server === undefined) throw unusable(name, problems);
-  const state = stateOf(server);
-  if (state === "disabled") throw new AgentError("usage", `${name} is disabled. First use: tinman mcp enable ${name}`);
-  if (state !== "enabled") throw new AgentError("usage", `${name} is not trusted. Review it: tinman mcp trust ${name}`);
-  const { servers, problems: faults } = await sources.list(cwd);
-  if (!servers.some((each) => each.name === name)) throw unusable(name, faults);
+  const server = await usableServer(name, await serversHere());
   return withServers(io, name, async (opened) => {
     const found = opened.states().find((each) => each.name === name);
     const tools = opened.inventory().map((tool) => ({ ...tool, class: classOf(tool, server) }));
@@ -63,12 +56,6 @@ export async function testServer(name: string, options: { readonly json?: boolea
     }
     return found?.status === "connected" ? exitCodes.success : exitCodes.failed;
   });
-}
-
-function unusable(name: string, problems: readonly string[]): AgentError {
-  const why = problems.find((problem) => problem.includes(` ${name} `) || problem.includes(JSON.stringify(name)));
-  const known = `No MCP server is named ${JSON.stringify(name)}. See: tinman mcp list`;
-  return new AgentError("usage", why ?? known);
 }
 
 /** The class of a tool's calls, as sessions decide it. */

@@ -48,6 +48,7 @@ export class SessionServers {
       ...(run.signInCallback === undefined ? {} : { callbackUri: run.signInCallback }),
       tell: (event) =>
         tell(event.type === "servers.changed" ? { ...event, servers: [...event.servers, ...this.unusable()] } : event),
+      canAsk: () => interactions.canAsk("question"),
       ask: (interaction, signal) => interactions.ask(interaction, signal),
     });
     return this.current;

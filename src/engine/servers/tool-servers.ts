@@ -65,6 +65,8 @@ export interface ServersOfSession {
   readonly callbackUri?: string;
   /** Never throws. */
   tell(event: ServerEventBody): void;
+  /** An attached client can ask the user. */
+  canAsk(): boolean;
   /** Asks the attached clients; `undefined` if none can answer. */
   ask(interaction: Interaction & { kind: "question" }, signal: AbortSignal): Promise<Answer | undefined>;
 }

@@ -9,6 +9,8 @@ export interface Abilities {
   readonly answer: boolean;
   /** It runs the calls of client tools. */
   readonly runTools?: boolean;
+  /** It needs the session's servers before the first turn. Clients that can answer start them anyway. */
+  readonly startsServers?: boolean;
   /** When it leaves as the last client that can answer: `cancel` cancels open requests, `keep` lets them wait for it. */
   readonly onDetach: "cancel" | "keep";
 }

@@ -126,11 +126,6 @@ export class Session {
     return this.ownServers.opened;
   }
 
-  /** Starts its servers now instead of with the first use. */
-  openServers(): ToolServers | undefined {
-    return this.ownServers.open();
-  }
-
   /** All its servers, with those that the client named in a way that cannot be used. */
   serverStates(): readonly ServerState[] {
     return this.ownServers.states();
@@ -236,7 +231,7 @@ export class Session {
   }
 
   attach(abilities: Abilities): Attachment {
-    if (abilities.approve || abilities.answer) this.ownServers.open();
+    if (abilities.approve || abilities.answer || abilities.startsServers === true) this.ownServers.open();
     return this.audience.attach(abilities, this.interactions, (after) => this.past(after));
   }
 

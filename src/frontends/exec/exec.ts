@@ -94,7 +94,12 @@ async function openSession(engine: Engine, options: ExecOptions): Promise<Sessio
 }
 
 async function runPrompt(session: Session, io: Io, options: ExecOptions, stopping: AbortController) {
-  const attachment = session.attach({ approve: false, answer: false, onDetach: "cancel" });
+  const attachment = session.attach({
+    approve: false,
+    answer: false,
+    onDetach: "cancel",
+    startsServers: options.requiredServers !== undefined,
+  });
   const print = printer(session, io, options);
   const printed = (async () => {
     for await (const event of attachment.events()) await print.event(event);
@@ -127,7 +132,7 @@ async function runPrompt(session: Session, io: Io, options: ExecOptions, stoppin
 
 /** Waits for the session's servers. Rejects with `server_missing` if one of these cannot be used. */
 async function requireServers(session: Session, names: readonly string[], signal: AbortSignal): Promise<void> {
-  await session.openServers()?.settled(signal);
+  await session.servers?.settled(signal);
   if (signal.aborted) return;
   const states = session.serverStates();
   for (const name of names) {

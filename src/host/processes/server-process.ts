@@ -95,14 +95,14 @@ async function start(
     await contained?.finish();
   };
   const end = (): Promise<void> => {
-    ending ??= finish();
+    ending ??= finish().catch(() => undefined);
     return ending;
   };
   // Its last lines are still read, and what it started ends with it.
   const exited = exit.then(async (how) => {
     isOver = true;
     await Promise.race([read, sleep(drainMs, undefined, { ref: false })]);
-    void end();
+    end().catch(() => undefined);
     return how;
   });
   if (launcher !== undefined) {

@@ -2,18 +2,21 @@ import { createPace } from "../../async/pace.ts";
 import type { AccessClass } from "../../engine/permission.ts";
 import type { Clock } from "../../engine/ports.ts";
 import type { ServerEntry } from "../../engine/servers/server-entry.ts";
-import type { ServerState, ServerStatus } from "../../engine/servers/server-state.ts";
+import type { ServerEventBody, ServerState, ServerStatus } from "../../engine/servers/server-state.ts";
 import type { ServerPrompt } from "../../engine/servers/tool-servers.ts";
 import { failed, type ToolContext, type ToolOutput } from "../../engine/tool.ts";
 import type { Fields } from "../../text/values.ts";
 import type { SourcedServer } from "../entries/sourced-server.ts";
 import { listPrompts } from "../prompts.ts";
 import { problemOf, ServerProblem, withStop } from "../server-problem.ts";
+import type { ServerSignIn } from "../sign-in/sign-ins.ts";
 import type { ToolOwner } from "../tools/called-tool.ts";
-import { callTool } from "../tools/calls.ts";
+import { callTool, faultOf } from "../tools/calls.ts";
 import { listTools, markOf, type ToolDefinition } from "../tools/definitions.ts";
 import type { CheckImage } from "../tools/results.ts";
 import type { Link, LinkHandlers } from "./link.ts";
+import { SessionSignIn } from "./session-sign-in.ts";
+import type { Target } from "./target.ts";
 
 export interface ConnectionLimits {
   /** How long a turn waits for a server that is connecting. */
@@ -29,7 +32,12 @@ export interface ConnectionParts {
   readonly limits: ConnectionLimits;
   readonly checkImage: CheckImage;
   /** Rejects with a `ServerProblem` or an error of the server, soon after an abort. */
-  open(entry: ServerEntry, handlers: LinkHandlers, signal: AbortSignal): Promise<Link>;
+  open(target: Target, handlers: LinkHandlers, signal: AbortSignal): Promise<Link>;
+  /** Of a server that the user can sign in to. */
+  signInTo(name: string, entry: ServerEntry): ServerSignIn | undefined;
+  /** A client is attached that can ask the user. */
+  canAsk(): boolean;
+  tell(event: ServerEventBody): void;
   readonly root: LinkHandlers["root"];
   /** The server asks the user something during these calls. */
   elicit(server: string, calls: readonly ToolContext[], params: Fields, signal: AbortSignal): Promise<Fields>;
@@ -68,6 +76,9 @@ export class Connection implements ToolOwner {
   private disabledTools: ReadonlySet<string>;
   /** The first turn has waited long enough. */
   private isOverdue = false;
+  private readonly signIn: ServerSignIn | undefined;
+  /** Of a server that the user can sign in to. */
+  readonly ownSignIn: SessionSignIn | undefined;
 
   constructor(server: SourcedServer, parts: ConnectionParts) {
     const { name, entry, disabledTools = [] } = server;
@@ -76,6 +87,11 @@ export class Connection implements ToolOwner {
     this.parts = parts;
     this.mark = markOf(name, entry);
     this.disabledTools = new Set(disabledTools);
+    const signIn = server.isUntrusted === true ? undefined : parts.signInTo(name, entry);
+    this.signIn = signIn;
+    const changed = (): void => parts.changed(this);
+    const connect = (): void => this.start();
+    this.ownSignIn = signIn && new SessionSignIn({ ...parts, server: name, signIn, changed, connect });
   }
 
   get state(): ServerState {
@@ -91,6 +107,7 @@ export class Connection implements ToolOwner {
       ...(status === "connected" ? { toolCount: this.tools.length } : {}),
       ...(this.offeredPrompts.length > 0 ? { promptCount: this.offeredPrompts.length } : {}),
       ...(problem?.needsSignIn === true ? { needsSignIn: true } : {}),
+      ...this.ownSignIn?.state,
     };
   }
 
@@ -141,7 +158,16 @@ export class Connection implements ToolOwner {
 
   async close(): Promise<void> {
     this.isClosed = true;
+    this.ownSignIn?.close();
     await this.end();
+  }
+
+  /** Signs out, and connects without tokens. Rejects as the store of tokens does. */
+  async forgetTokens(): Promise<void> {
+    await this.ownSignIn?.forget();
+    if (this.status === "disabled") return;
+    await this.end();
+    this.start();
   }
 
   /** An open connection, for a use by the session. Connects if necessary. Rejects with a `ServerProblem`. */
@@ -155,7 +181,7 @@ export class Connection implements ToolOwner {
     }
     if (this.link !== undefined) return this.link;
     const why = this.status === "connecting" ? "It is still connecting." : (this.problem?.message ?? "It is disabled.");
-    throw new ServerProblem(`The server ${this.name} is not available. ${why}`);
+    throw new ServerProblem(why);
   }
 
   async call(tool: string, input: Fields, context: ToolContext): Promise<ToolOutput> {
@@ -169,7 +195,7 @@ export class Connection implements ToolOwner {
       return await callTool(link, this.name, [tool, input], context, parts);
     } catch (error) {
       if (context.signal.aborted) return { text: "Error: Tool execution cancelled by user", status: "interrupted" };
-      return failed(problemOf(error).message);
+      return failed(faultOf(this.name, error));
     } finally {
       this.running.delete(context);
     }
@@ -209,7 +235,9 @@ export class Connection implements ToolOwner {
     try {
       // Nothing of this connection happens before the caller knows about it.
       await Promise.resolve();
-      const link = await this.parts.open(this.server.entry, this.handlers(), signal);
+      const { entry } = this.server;
+      const target = { entry, ...(this.signIn === undefined ? {} : { signIn: this.signIn }) };
+      const link = await this.parts.open(target, this.handlers(), signal);
       try {
         await this.readTools(link, signal);
         if (signal.aborted) throw signal.reason;
@@ -230,14 +258,17 @@ export class Connection implements ToolOwner {
   private connected(link: Link): void {
     this.link = link;
     this.stopTimer = this.parts.clock.after(stableMs, () => this.forgetFailures(), { background: true });
-    void link.lost.then((problem) => {
+    const lost = (problem: ServerProblem): void => {
       if (this.link !== link) return;
       this.link = undefined;
-      void link.close();
+      link.close().catch(ignore);
       this.failed("disconnected", problem);
-    });
+    };
+    link.lost.then(lost).catch(ignore);
     this.set("connected", undefined);
-    this.promptsKnown = this.readPrompts(link).then(() => this.parts.changed(this));
+    this.promptsKnown = this.readPrompts(link)
+      .then(() => this.parts.changed(this))
+      .catch(ignore);
   }
 
   private forgetFailures(): void {
@@ -253,6 +284,7 @@ export class Connection implements ToolOwner {
       const times = isLast ? ` It failed ${this.failures} times in a row.` : "";
       const { needsSignIn } = problem;
       this.set("failed", new ServerProblem(withStop(problem.message) + times, { needsSignIn }));
+      if (needsSignIn) this.ownSignIn?.needed();
       return;
     }
     const delay = restartMs[this.failures - 1] ?? restartMs[restartMs.length - 1] ?? 0;
@@ -301,7 +333,7 @@ export class Connection implements ToolOwner {
       ]);
       this.parts.changed(this);
     };
-    this.parts.clock.after(refreshMs, () => void again(), { background: true });
+    this.parts.clock.after(refreshMs, () => again().catch(ignore), { background: true });
   }
 
   private async readTools(link: Link, signal: AbortSignal, isStill = () => true): Promise<void> {
@@ -310,7 +342,8 @@ export class Connection implements ToolOwner {
     if (!isStill() || signal.aborted) return;
     this.definitions = new Map(tools.map((tool) => [tool.name, tool]));
     if (leftOut === 0) return;
-    this.parts.notice(`${leftOut} tools of the server ${this.name} are malformed or too many, and were left out.`);
+    const words = "the others are malformed or too many.";
+    this.parts.notice(`Only ${tools.length} tools of the server ${this.name} are offered: ${words}`);
   }
 
   private async readPrompts(link: Link): Promise<void> {
@@ -328,6 +361,8 @@ export class Connection implements ToolOwner {
     }
   }
 }
+
+function ignore(): void {}
 
 function untrusted(name: string): string {
   return `The repository offers it, and you have not trusted it. To use it, run: tinman mcp trust ${name}`;

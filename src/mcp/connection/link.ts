@@ -1,4 +1,5 @@
-import type { Client, Progress, Transport } from "@modelcontextprotocol/client";
+import type { Client, JSONRPCMessage, Progress, Transport } from "@modelcontextprotocol/client";
+import { onAbort } from "../../async/on-abort.ts";
 import { otherWork } from "../../async/pace.ts";
 import { deferred } from "../../async/promises.ts";
 import { type Fields, fieldsOf } from "../../text/values.ts";
@@ -23,6 +24,10 @@ export interface Channel {
   readonly transport: Transport;
   /** Rejects if the connection fails, with a sentence. Never resolves. */
   readonly failed: Promise<never>;
+  /** The message that stands behind one that the library got. */
+  swap?(message: JSONRPCMessage): JSONRPCMessage;
+  /** What a failed request means for the whole connection. Never rejects. */
+  explain?(error: unknown): Promise<ServerProblem | undefined>;
   /** Ends the connection, and the server's program. Never rejects. */
   close(): Promise<void>;
 }
@@ -78,21 +83,34 @@ export async function openLink(
   }
   client.onerror = () => undefined;
   const lost = deferred<ServerProblem>();
-  client.onclose = () => lost.resolve(new ServerProblem("The server closed the connection."));
+  client.onclose = () => {
+    // The channel may know why, and says so now.
+    const closed = new ServerProblem("The server closed the connection.");
+    otherWork()
+      .then(() => lost.resolve(closed))
+      .catch(lost.reject);
+  };
   channel.failed.catch((problem: ServerProblem) => lost.resolve(problem));
 
   let isClosed = false;
   const close = async (): Promise<void> => {
     if (isClosed) return;
     isClosed = true;
-    await Promise.all([client.close().catch(() => undefined), channel.close()]);
+    await channel.close();
+    await client.close().catch(() => undefined);
   };
   const orLost = async <T>(work: Promise<T>): Promise<T> => {
-    work.catch(() => undefined);
-    return Promise.race([work, lost.promise.then((problem) => Promise.reject(problem))]);
+    const known = work.catch(async (error: unknown) => {
+      const problem = await channel.explain?.(error);
+      if (problem !== undefined) lost.resolve(problem);
+      throw problem ?? (isClosedError(error) ? await lost.promise : error);
+    });
+    known.catch(() => undefined);
+    return Promise.race([known, lost.promise.then((problem) => Promise.reject(problem))]);
   };
   try {
-    await orLost(client.connect(guarded(channel.transport), { timeout: noTimeout, signal }));
+    const transport = guarded(channel.transport, channel.swap);
+    await untilAborted(signal, orLost(client.connect(transport, { timeout: noTimeout, signal })));
   } catch (error) {
     // The channel knows better than the library why the connection ended.
     const known = await Promise.race([channel.failed.catch((problem: unknown) => problem), otherWork()]);
@@ -114,4 +132,24 @@ export async function openLink(
       ),
     close,
   };
+}
+
+/** The library's error for requests that were open when the connection ended. */
+function isClosedError(error: unknown): boolean {
+  return fieldsOf(error).code === "CONNECTION_CLOSED";
+}
+
+/** Opening a stream does not end with an abort of the handshake. */
+async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  let stop = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stop = onAbort(signal, () => reject(signal.reason));
+    if (signal.aborted) reject(signal.reason);
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    stop();
+    work.catch(() => undefined);
+  }
 }

@@ -29,10 +29,11 @@ export async function openStdioChannel(entry: StdioEntry, { start, cwd, containe
   });
   failed.catch(() => undefined);
   const transport = createStdioTransport(program, fail);
-  void program.exited.then((end) => {
+  const ended = (end: Awaited<ServerProgram["exited"]>): void => {
     const last = lastLine(withoutValues(program.errorTail(), Object.values(env)));
     fail(new ServerProblem(withStop(`The server's program ${endWords(end)}${last === "" ? "" : `: ${last}`}`)));
-  });
+  };
+  program.exited.then(ended).catch(fail);
   return {
     transport,
     failed,

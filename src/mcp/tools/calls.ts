@@ -2,9 +2,9 @@ import type { Progress } from "@modelcontextprotocol/client";
 import { createPace } from "../../async/pace.ts";
 import type { Clock } from "../../engine/ports.ts";
 import { failed, type ToolContext, type ToolOutput } from "../../engine/tool.ts";
-import type { Fields } from "../../text/values.ts";
+import { type Fields, fieldsOf } from "../../text/values.ts";
 import type { Link } from "../connection/link.ts";
-import { problemOf, shownLine } from "../server-problem.ts";
+import { lostAnswer, problemOf, ServerProblem, shownLine } from "../server-problem.ts";
 import { type CheckImage, resultOf } from "./results.ts";
 
 export interface CallParts {
@@ -42,10 +42,17 @@ export async function callTool(
         `The server ${server} did not answer for ${Math.round(silenceMs / 1000)} s. The call was cancelled.`,
       );
     }
-    return failed(`The server ${server} reported: ${problemOf(error).message}`);
+    return failed(faultOf(server, error));
   } finally {
     stopWaiting();
   }
+}
+
+/** Why a request to a server failed. */
+export function faultOf(server: string, error: unknown): string {
+  const { message } = problemOf(error);
+  const isOurs = error instanceof ServerProblem || fieldsOf(error).data === lostAnswer;
+  return `The server ${server} ${isOurs ? "did not answer. " : "reported: "}${message}`;
 }
 
 function progressText({ progress, total, message }: Progress): string {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { withoutTrailing } from "../../text/text-cut.ts";
 
 /** Providers accept at most this many characters. */
 const mostCharacters = 64;
@@ -30,10 +31,10 @@ export class ToolNames {
   private serverPart(server: string): string {
     const known = this.servers.get(server);
     if (known !== undefined) return known;
-    const plain = server
-      .replace(/[^A-Za-z0-9_-]/g, "_")
-      .replace(/_{3,}/g, "__")
-      .replace(/_+$/, "-");
+    let plain = server.replace(/[^A-Za-z0-9_-]/g, "_");
+    while (plain.includes("___")) plain = plain.replaceAll("___", "__");
+    const start = withoutTrailing(plain, "_");
+    if (start !== plain) plain = `${start}-`;
     const wanted = fitting(plain, server, mostOfServer);
     const part = this.free(`${wanted}___`, () => `${hashed(wanted, server, mostOfServer)}___`).slice(0, -3);
     this.servers.set(server, part);

@@ -1,5 +1,6 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { createPace } from "../../async/pace.ts";
+import { settlesWithin } from "../../async/promises.ts";
 import type { ServerProgram } from "../../engine/servers/server-program.ts";
 import { isRecord } from "../../text/values.ts";
 import { ServerProblem } from "../server-problem.ts";
@@ -16,6 +17,7 @@ export interface StdioLimits {
 const mebibyte = 1024 * 1024;
 const defaults: StdioLimits = { lineBytes: 16 * mebibyte, garbageBytes: mebibyte, waitingCharacters: 32 * mebibyte };
 const lineFeed = 0x0a;
+const exitMs = 1000;
 
 /** JSON-RPC messages, one per line, over a program's standard input and output. `fail` is called at most once. */
 export function createStdioTransport(
@@ -30,7 +32,7 @@ export function createStdioTransport(
   const stop = (problem: ServerProblem): void => {
     if (isClosed) return;
     fail(problem);
-    void transport.close();
+    transport.close().catch(() => undefined);
   };
 
   async function readMessages(): Promise<void> {
@@ -81,6 +83,10 @@ export function createStdioTransport(
       waiting += line.length;
       try {
         await program.write(line);
+      } catch {
+        // Usually it has ended, and its exit says more.
+        await settlesWithin(exitMs, program.exited);
+        stop(new ServerProblem("The server closed its standard input."));
       } finally {
         waiting -= line.length;
       }

@@ -19,3 +19,17 @@ test("lists the variables of every entry's address, key and headers, each once",
   expect(namedVariables({ models: { entries } })).toEqual(["HOST", "PATH_1", "SESAME", "_b", "OTHER"]);
   expect([namedVariables({}), namedVariables({ models: {} })]).toEqual([[], []]);
 });
+
+test("names the variables in headers and secrets for MCP servers, but not those in arguments", () => {
+  const name = (text: string) => `$\{${text}}`;
+  const servers = {
+    a: {
+      url: "https://x.example",
+      headers: { A: `Bearer ${name("KEY")}` },
+      oauth: { clientSecret: name("SECRET:-x") },
+    },
+    b: { command: "srv", args: [name("HOME")], env: { PATH: name("PATH") } },
+    c: { url: "https://x.example", oauth: false as const },
+  };
+  expect(namedVariables({ mcp: { servers } })).toEqual(["KEY", "SECRET"]);
+});
