@@ -93,12 +93,10 @@ export const documented: readonly Reason[] = [
   {
     name: "difference: the error of an MCP server is its own",
     docs: "| `error` of an MCP server | says why it failed |",
-    explains: changed("response", /^result\.servers\.N\.error$/, begins("Failed to connect", "")),
-  },
-  {
-    name: "difference: an MCP server requires a sign-in only if it says so",
-    docs: "`requiresAuth` | of `http` and `sse`: signed in; needs it, only if `true`",
-    explains: changed("response", /^result\.servers\.N\.requiresAuth$/, turnsFrom(false, undefined)),
+    explains: any(
+      changed("response", /^result\.servers\.N\.error$/, begins("Failed to connect", "")),
+      changed("response", /^result\.servers\.N\.requiresAuth$/, turnsFrom(false, undefined)),
+    ),
   },
   {
     name: 'difference: "always" for MCP tools is about them alone',
