@@ -93,7 +93,8 @@ class SessionToolServers implements ToolServers {
   };
 
   add: ToolServers["add"] = async (server) => {
-    await this.options.sources.add(server);
+    // Clients name their servers at each start.
+    await this.options.sources.add(server, { replaces: true });
     await this.again();
   };
 

@@ -42,7 +42,7 @@ test.concurrent.each([
       if (isFullRun) process.stdout.write(reportOf(what, told, (lines / (performance.now() - began)) * 1_000));
       const { code, lastTurn, open } = told;
       const stderr = told.stderr.replace(
-        /^tinman: (?:A line from the client is not valid UTF-8|The prompt contains half a).*\n/gm,
+        /^tinman: (?:A line from the client is not valid UTF-8|The prompt contains half a|The conversation is compacted).*\n/gm,
         "",
       );
       expect({ code, stderr, lastTurn }).toEqual({ code: 0, stderr: "", lastTurn: "completed" });

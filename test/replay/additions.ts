@@ -47,9 +47,26 @@ export const additions: readonly Reason[] = [
     }),
   },
   {
+    name: "addition: data.code of an error",
+    docs: "`error.data.code` is an [error code](errors.md), if any",
+    explains: changed("response", /^error\.data$/, (theirs, ours) => {
+      return theirs === undefined && (ours as { code?: unknown }).code === "usage";
+    }),
+  },
+  {
     name: "addition: the reason why a call needs approval",
     docs: "`riskLevelReason`: Tinman's own description",
     explains: changed(permission, /^params\.toolUses\.N\.details\.riskLevelReason$/, isAdded),
+  },
+  {
+    name: "addition: more about MCP servers and their tools",
+    docs: "`isReadOnly` (the server's word)",
+    explains: any(
+      changed("response", /^result\.servers\.N\.toolCount$/, isAdded),
+      changed("response", /^result\.tools\.N\.isReadOnly$/, isAdded),
+      changed(permission, /^params\.toolUses\.N\.details\.(serverName|actualToolName)$/, isAdded),
+      all(response(["droid.submit_mcp_auth_error"], (_, { result }) => result !== undefined)),
+    ),
   },
   {
     name: "addition: output tokens of the last call",

@@ -32,7 +32,8 @@ export function compare(trace: Trace, played: Played): readonly Found[] {
     const { received = [], end = run.end } = played.runs[index] ?? {};
     const requests = new Map(clientMessages(run.steps).map((message) => [String(message.id), message]));
     const place = { trace: trace.name, dialect: dialectOf(received) } as const;
-    const [their, our] = [theirLines(run, theirs.run), ourLines(received, end, ours.run)];
+    const their = withoutStates(theirLines(run, theirs.run));
+    const our = withoutStates(ourLines(received, end, ours.run));
     return differencesOf(their, our).map((difference) => {
       const { answers, turn } = difference;
       const request = answers === undefined ? undefined : requests.get(answers);
@@ -46,6 +47,14 @@ export function compare(trace: Trace, played: Played): readonly Found[] {
         ...(answers === undefined || refusal === undefined ? {} : { refusal: refusal.message }),
       };
     });
+  });
+}
+
+/** The states of servers come when they change, so their number and places vary. The lists that clients ask for don't. */
+function withoutStates(lines: readonly Line[]): readonly Line[] {
+  return lines.filter(({ message }) => {
+    const notice = message.params?.notification;
+    return notice?.type !== "mcp_status_changed" || !Array.isArray(notice.servers) || notice.servers.length === 0;
   });
 }
 

@@ -29,6 +29,7 @@ const checkedMethods = [
   "droid.add_user_message",
   "droid.interrupt_session",
   "droid.update_session_settings",
+  "droid.add_mcp_server",
 ];
 
 /* Rows of the dialect table: the observed dialect is neither of ours, but close to the later one. */

@@ -15,9 +15,9 @@ import {
   missing,
   moved,
   notice,
+  permission,
   response,
   state,
-  streaming,
   turnsFrom,
   usage,
   wholeTurn,
@@ -26,18 +26,6 @@ import {
 
 const notThereYet = [
   "droid.kill_worker_session",
-  "droid.list_mcp_servers",
-  "droid.list_mcp_tools",
-  "droid.list_mcp_registry",
-  "droid.add_mcp_server",
-  "droid.remove_mcp_server",
-  "droid.toggle_mcp_server",
-  "droid.toggle_mcp_tool",
-  "droid.authenticate_mcp_server",
-  "droid.cancel_mcp_auth",
-  "droid.clear_mcp_auth",
-  "droid.submit_mcp_auth_code",
-  "droid.submit_mcp_auth_error",
   "droid.set_skill_disabled",
   "droid.get_rewind_info",
   "droid.execute_rewind",
@@ -76,10 +64,7 @@ export const documented: readonly Reason[] = [
   {
     name: "not there yet: methods answer -32601",
     docs: "These methods of the later dialect answer -32601",
-    explains: any(
-      response(notThereYet, (_, { error }) => error?.code === -32601 || error?.code === -32600),
-      missing("mcp_auth_completed"),
-    ),
+    explains: response(notThereYet, (_, { error }) => error?.code === -32601 || error?.code === -32600),
   },
   {
     name: "difference: compaction needs no service, and keeps the session",
@@ -92,16 +77,31 @@ export const documented: readonly Reason[] = [
     ),
   },
   {
-    name: "not there yet: MCP servers, and so their tools",
-    docs: "- MCP: `mcpServers` are echoed",
-    explains: all(
-      inTraces("12_mcp"),
-      any(
-        all(missing("mcp_status_changed"), contains('"name":"')),
-        all(inTurn("6", "7"), missing(streaming, ...askingLines)),
-        changed("tool_result", resultText, (_, ours) => String(ours).startsWith("Error: ")),
-      ),
+    name: "difference: the registry of MCP servers is empty",
+    docs: "| `list_mcp_registry` | is empty |",
+    explains: response(["droid.list_mcp_registry"], (_, { result }) => isDeepStrictEqual(result, { servers: [] })),
+  },
+  {
+    name: "difference: unknown MCP servers and tools are errors",
+    docs: "| unknown names of MCP servers and tools | are errors |",
+    explains: any(
+      response(["droid.toggle_mcp_tool"], (_, ours) => wordsOf(ours) === "MCP tool not found"),
+      response(["droid.cancel_mcp_auth"], (_, ours) => wordsOf(ours) === "Server not found"),
+      missing("mcp_auth_completed"),
     ),
+  },
+  {
+    name: "difference: the error of an MCP server is its own",
+    docs: "| `error` of an MCP server | says why it failed |",
+    explains: any(
+      changed("response", /^result\.servers\.N\.error$/, begins("Failed to connect", "")),
+      changed("response", /^result\.servers\.N\.requiresAuth$/, turnsFrom(false, undefined)),
+    ),
+  },
+  {
+    name: 'difference: "always" for MCP tools is about them alone',
+    docs: '"always" covers only MCP tools: the level stays',
+    explains: all(contains('"confirmationType":"mcp_tool"'), changed(permission, /^params\.options$/)),
   },
   {
     name: "not there yet: skills",
@@ -224,7 +224,7 @@ export const documented: readonly Reason[] = [
   },
   {
     name: "difference: mcp_status_changed comes once, before the response",
-    docs: "the second precedes the response",
+    docs: "the first `mcp_status_changed` precedes the response",
     explains: all(any(missing("mcp_status_changed"), extra("mcp_status_changed")), nothingConnected),
   },
   {

@@ -254,6 +254,7 @@ const errors: Rule = ({ notice, after }) => {
 const askedCalls: Rule = ({ message }) => {
   const { toolUses = [] } = (message.type === "request" ? message.params : {}) as { toolUses?: readonly Asked[] };
   return toolUses.flatMap(({ toolUse, details }) => {
+    if (details.type === "mcp_tool") return [];
     if (details.type !== "exec") return fault(details.riskLevelReason === undefined, "an unexpected reason");
     const { command, url } = toolUse.input;
     const start = command === undefined ? `fetches ${url}.` : `runs ${JSON.stringify(command)}: it `;
@@ -267,12 +268,13 @@ interface Asked {
   readonly details: { readonly type: string; readonly riskLevelReason?: string };
 }
 
-/** `mcp_status_changed` comes right before the response that opens or loads a session, and nowhere else. */
+/** Without servers, `mcp_status_changed` comes right before the response that opens or loads a session, and nowhere else. */
 function connections(run: Run): Rule {
   const methods = new Map<unknown, unknown>(clientMessages(run.steps).map(({ id, method }) => [id, method]));
   let hasSession = false;
   return ({ message, notice, before, after }) => {
     if (notice?.type === "mcp_status_changed") {
+      if (Array.isArray(notice.servers) && notice.servers.length > 0) return [];
       return fault(after?.result?.availableModels !== undefined, "it is not followed by the response");
     }
     const method = message.result === undefined ? undefined : methods.get(message.id);

@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process";
-import { mkdir, realpath, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, realpath, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { Bench } from "../e2e/tinman.ts";
 import { createBench } from "../e2e/tinman.ts";
 import type { Received, Wire } from "../fakes/rpc/wire.ts";
-import { openWire } from "../fakes/rpc/wire.ts";
+import { noticesIn, openWire } from "../fakes/rpc/wire.ts";
 import type { MarkReader, Marks } from "./marks.ts";
 import { createMarkReader } from "./marks.ts";
 import type { ScriptedModel } from "./model.ts";
@@ -73,6 +74,7 @@ async function prepare(bench: Bench, name: string, model: ScriptedModel): Promis
   const models = { entries: [{ ...entry, ...connection, images: true, documents: true }] };
   const config = { model: entry.id, models, fetch: { allowPrivate: ["127.0.0.1"] } };
   await writeFile(join(bench.home, ".tinman", "config.yaml"), JSON.stringify(config));
+  await copyFile(new URL("./tiny-server.mjs", import.meta.url), join(bench.root, "mcp.mjs"));
   for (const [name, script] of Object.entries(standIns)) {
     await writeFile(join(bench.root, "bin", name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   }
@@ -156,6 +158,7 @@ async function playRun({ steps }: Run, { bench, cwd, model, places, sessions }: 
       else model.release();
       await reach(wire, JSON.stringify(goal), () => isReached(goal, ours.marks(), pairing));
       pairSessions(sessions, seen, wire.received);
+      await serversSettled(wire);
       perform(step, { wire, ours, pairing, inOurPlaces });
     }
     model.release();
@@ -179,6 +182,18 @@ function isReached(goal: Marks, ours: Marks, pairing: Pairing): boolean {
     (!goal.isWorking || (ours.isWorking && ours.isUsageTold)) &&
     (!goal.hasPrinted || ours.hasPrinted)
   );
+}
+
+/** Their clients gave servers a second to connect after each change. */
+async function serversSettled(wire: Wire): Promise<void> {
+  const method = wire.sent.at(-1)?.method;
+  if (typeof method !== "string" || !/_mcp_(?:server|tool)$/.test(method)) return;
+  await sleep(300);
+  const isSettled = (): boolean => {
+    const last = noticesIn(wire.received).findLast(({ type }) => type === "mcp_status_changed");
+    return (last?.summary as { readonly connecting?: number } | undefined)?.connecting === 0;
+  };
+  await reach(wire, "its servers", isSettled);
 }
 
 async function reach(wire: Wire, what: string, holds: () => boolean): Promise<void> {

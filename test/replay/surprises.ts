@@ -137,11 +137,6 @@ export const surprises: readonly Reason[] = [
     ),
   },
   {
-    name: "surprise 14: an unknown tool is not an error",
-    docs: "`isError`: also for timeouts and unknown tools",
-    explains: all(inTraces("12_mcp"), changed("tool_result", notice("isError"), turnsFrom(false, true))),
-  },
-  {
     name: "surprise 15: tool filters have no effect",
     docs: "`skipPermissionsUnsafe`, tool filters | have an effect",
     explains: all(

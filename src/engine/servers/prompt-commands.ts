@@ -9,7 +9,7 @@ interface Command {
   readonly rest: string;
 }
 
-const pattern = /^\/mcp:([^\s:]+):(\S+)(?:\s([\s\S]*))?$/;
+const pattern = /^\/mcp:([^\s:]+):(\S+)/;
 
 /** Messages such as `/mcp:linear:summary ENG-1`, which stand for a prompt that a server offers. */
 export class PromptCommands {
@@ -26,10 +26,11 @@ export class PromptCommands {
    */
   expand(content: readonly PromptBlock[]): Promise<readonly PromptBlock[]> | undefined {
     const texts = content.filter((block) => block.type === "text");
-    const [, server, name, rest = ""] = (texts.length === 1 && pattern.exec(texts[0]?.text.trimStart() ?? "")) || [];
+    const text = texts.length === 1 ? (texts[0]?.text.trim() ?? "") : "";
+    const [whole = "", server, name] = pattern.exec(text) ?? [];
     const servers = server === undefined ? undefined : this.open();
     if (server === undefined || name === undefined || servers === undefined) return undefined;
-    return this.replaced(content, { server, name, rest: rest.trimStart() }, servers);
+    return this.replaced(content, { server, name, rest: text.slice(whole.length) }, servers);
   }
 
   /** Gives up all that are under way. */

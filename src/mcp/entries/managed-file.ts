@@ -40,14 +40,18 @@ function switchesFrom(value: unknown): Switches {
   return { ...(typeof enabled === "boolean" ? { enabled } : {}), disabledTools: textsOf(disabledTools) };
 }
 
-/** False if the file has a server with this name. */
-export async function addManaged(home: string, { name, entry }: NamedServer): Promise<boolean> {
-  let isNew = true;
+/** False if the file has a server with this name, unless it is to be replaced. */
+export async function addManaged(
+  home: string,
+  { name, entry }: NamedServer,
+  { replaces = false } = {},
+): Promise<boolean> {
+  let isAdded = true;
   await changeServers(home, (servers) => {
-    isNew = !Object.hasOwn(servers, name);
-    return isNew ? { ...servers, [name]: rawEntry(entry) } : undefined;
+    isAdded = replaces || !Object.hasOwn(servers, name);
+    return isAdded ? { ...servers, [name]: rawEntry(entry) } : undefined;
   });
-  return isNew;
+  return isAdded;
 }
 
 /** False if the file has no server with this name. */

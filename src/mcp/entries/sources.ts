@@ -22,8 +22,11 @@ export interface ServerSources {
    * is skipped or not trusted. Never rejects.
    */
   list(cwd: string): Promise<{ readonly servers: readonly SourcedServer[]; readonly problems: readonly string[] }>;
-  /** Stores a server in mcp.json. Rejects with `usage` for a bad or known name, `config_invalid` or `storage_failed`. */
-  add(server: NamedServer): Promise<void>;
+  /**
+   * Stores a server in mcp.json. Rejects with `usage` for a bad or known name, `config_invalid` or `storage_failed`.
+   * `replaces`: mcp.json can know the name.
+   */
+  add(server: NamedServer, options?: { readonly replaces?: boolean }): Promise<void>;
   /** False if mcp.json has no such server. */
   remove(name: string): Promise<boolean>;
   /** False for an unknown server. Those of a repository are known by its folder. */
@@ -121,11 +124,11 @@ export function createServerSources({ home, config, env }: ServerSourcesOptions)
       return usable(servers, problems, env);
     },
 
-    async add(server) {
+    async add(server, options) {
       const fault = serverNameFault(server.name);
       if (fault !== undefined) throw new AgentError("usage", `The server's name ${fault}.`);
       const isConfigured = configured !== undefined && Object.hasOwn(configured, server.name);
-      const isNew = !isConfigured && (await (await import("./managed-file.ts")).addManaged(home, server));
+      const isNew = !isConfigured && (await (await import("./managed-file.ts")).addManaged(home, server, options));
       if (isNew) return;
       const where = isConfigured ? "config.yaml" : "mcp.json";
       throw new AgentError("usage", `${where} already has an MCP server "${server.name}". Remove it first.`);

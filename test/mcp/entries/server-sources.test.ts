@@ -128,6 +128,15 @@ describe("mcp.json", () => {
     ]);
   });
 
+  it("replaces a stored server if asked to, but none of config.yaml", async () => {
+    const own = sources({ servers: { a: { command: "srv" } } });
+    await own.add({ name: "b", entry: stdio });
+    const entry = { ...stdio, args: ["other"] };
+    await own.add({ name: "b", entry }, { replaces: true });
+    expect((await own.list("/nowhere")).servers).toContainEqual({ name: "b", entry, source: "user" });
+    await expect(own.add({ name: "a", entry }, { replaces: true })).rejects.toThrow("config.yaml already has");
+  });
+
   it("refuses bad names and names that are taken", async () => {
     const own = sources({ servers: { a: { command: "srv" } } });
     await own.add({ name: "b", entry: stdio });

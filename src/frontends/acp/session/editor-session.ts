@@ -173,7 +173,7 @@ export class EditorSession {
       sessionId: first.id,
       session: () => link.current,
       isTurnRunning: () => this.isBusy,
-      commandsMayHaveChanged: () => this.refreshCommands().catch(() => undefined),
+      commandsMayHaveChanged: () => this.refreshCommands().catch((error: unknown) => parts.warn(String(error))),
     });
   }
 
@@ -217,7 +217,7 @@ export class EditorSession {
     const { early, first } = this.parts;
     const [known] = await Promise.all([this.knownCommands(), this.news.measure()]);
     this.tellCommands(known);
-    if (this.haveCommandsChanged) this.refreshCommands().catch(() => undefined);
+    if (this.haveCommandsChanged) await this.refreshCommands();
     for (const event of early.splice(0)) this.news.happened(event);
     if (first.title) this.news.tell([{ sessionUpdate: "session_info_update", title: shownTitle(first.title) }]);
   }
