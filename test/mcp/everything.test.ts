@@ -8,7 +8,7 @@ it("offers the tools of a server, and calls them", async () => {
   const state = { name: "everything", source: "client", kind: "stdio" };
   expect(session.servers.states()).toEqual([{ ...state, status: "connecting" }]);
   await session.settled();
-  expect(session.servers.states()).toEqual([{ ...state, status: "connected", toolCount: 15 }]);
+  expect(session.servers.states()).toEqual([{ ...state, status: "connected", toolCount: 15, promptCount: 4 }]);
   const [echo] = session.servers.list();
   expect(echo).toMatchObject({
     name: "everything___echo",

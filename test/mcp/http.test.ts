@@ -15,7 +15,15 @@ describe("a server over streamable HTTP", () => {
     const session = web(`http://127.0.0.1:${port}/mcp`);
     await session.settled();
     expect(session.servers.states()).toEqual([
-      { name: "web", source: "client", kind: "http", status: "connected", toolCount: 15, hasTokens: false },
+      {
+        name: "web",
+        source: "client",
+        kind: "http",
+        status: "connected",
+        toolCount: 15,
+        promptCount: 4,
+        hasTokens: false,
+      },
     ]);
     expect(await session.call("web___echo", { message: "hi" })).toEqual({ status: "ok", text: "Echo: hi" });
     await session.call("web___trigger-long-running-operation", { duration: 0.1, steps: 2 });
