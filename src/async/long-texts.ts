@@ -81,7 +81,8 @@ export async function toCrlf(text: string, rest: Rest): Promise<string> {
   const parts: string[] = [];
   for (let from = 0; from < text.length; ) {
     const end = from + stepLength / 4;
-    const to = text[end - 1] === "\r" ? end + 1 : end;
+    let to = end;
+    while (text[to - 1] === "\r") to += 1;
     parts.push(text.slice(from, to).replace(/\r?\n/g, "\r\n"));
     from = to;
     await rest();

@@ -45,7 +45,7 @@ test(`${rounds} mutated patches change only what they name and what was decided 
     const before = await contents(host);
     const input = applyPatchTool.input.parse({ input: text });
     const accesses = await applyPatchTool.access(input, context);
-    const { status } = await applyPatchTool.run(input, context);
+    const { status } = await applyPatchTool.run(input, { ...context, accesses });
     const after = await contents(host);
     const touched = Object.keys({ ...before, ...after }).filter((path) => before[path] !== after[path]);
     const written = accesses.flatMap((access) => (access.type === "write" ? [access.path] : []));

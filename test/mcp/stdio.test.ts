@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -38,20 +38,26 @@ describe("a stdio server", () => {
     });
   });
 
-  it("is looked up in PATH, but not in the workspace", async () => {
+  it("is looked up in PATH, but not in the workspace, unless the entry names a path", async () => {
     const cwd = tempFolder();
+    const { command, args } = odd;
+    writeFileSync(join(cwd, "planted"), `#!/bin/sh\nexec ${command} ${args.join(" ")}\n`, { mode: 0o755 });
+    const path = process.env.PATH;
+    process.env.PATH = `${cwd}:${path}`;
+    onTestFinished(() => void Object.assign(process.env, { PATH: path }));
+    const named = (name: string) => ({ kind: "stdio", command: name, args: [], env: {} }) as const;
     const session = openSession({
       cwd,
-      given: {
-        none: { kind: "stdio", command: "no-such-program", args: [], env: {} },
-        path: { kind: "stdio", command: "./missing.sh", args: [], env: {} },
-      },
+      given: { bare: named("planted"), path: named("./planted"), missing: named("./missing.sh"), none: named("none") },
     });
     await session.settled();
-    expect(session.servers.states().map(({ error }) => error)).toEqual([
-      "The program no-such-program was not found. Is it installed?",
+    expect(session.servers.states().map(({ status, error }) => error ?? status)).toEqual([
+      "The program planted was not found. Is it installed?",
+      "connected",
       "./missing.sh is not a program that can be run.",
+      "The program none was not found. Is it installed?",
     ]);
+    expect(JSON.parse((await session.call("path___where")).text).env.PATH).not.toContain(cwd);
   });
 
   it("ends with its children when the session closes", async () => {
