@@ -53,7 +53,6 @@ export const wholeConfig = {
         contained: true,
         tools: { read_file: "read", write_file: "low", move: "medium", remove: "high" },
         enabled: false,
-        sampling: true,
       },
       remote: {
         type: "sse",

@@ -41,7 +41,6 @@ function fieldsWith<T extends z.ZodType>(oauth: T) {
       .optional()
       .describe("Classes of the server's tools, which replace Tinman's own judgement."),
     enabled: z.boolean().optional().describe("false: keep the entry, but don't use it."),
-    sampling: z.boolean().optional().describe("true: the server can ask the session's model."),
   };
 }
 

@@ -34,8 +34,6 @@ export type ServerEntry = (
   readonly isDisabled?: boolean;
   /** Classes by the server's tool name. They replace our own judgement. */
   readonly tools?: Readonly<Record<string, "read" | "low" | "medium" | "high">>;
-  /** The server may ask the session's model. */
-  readonly sampling?: boolean;
 };
 
 export interface NamedServer {

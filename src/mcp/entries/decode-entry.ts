@@ -43,7 +43,7 @@ export function decodeDocument(document: unknown, where: string): DecodedServers
 
 /** Without what only the user can grant a server. */
 export function withoutRights({ name, entry }: NamedServer): NamedServer {
-  const { tools: _, sampling: __, ...own } = entry;
+  const { tools: _, ...own } = entry;
   return { name, entry: own };
 }
 
@@ -109,13 +109,12 @@ function headersFrom(list: readonly unknown[]): unknown {
 }
 
 function entryFrom(given: ConfiguredServer): ServerEntry {
-  const { command, args = [], env = {}, contained, url, headers = {}, oauth, tools, enabled, sampling } = given;
+  const { command, args = [], env = {}, contained, url, headers = {}, oauth, tools, enabled } = given;
   const reach = reachOf(given);
   const kind = "kind" in reach ? reach.kind : "stdio";
   const common = {
     ...(enabled === false ? { isDisabled: true } : {}),
     ...(tools === undefined ? {} : { tools }),
-    ...(sampling === undefined ? {} : { sampling }),
   };
   if (kind === "stdio") {
     return { kind, command: command ?? "", args, env, ...(contained === undefined ? {} : { contained }), ...common };

@@ -100,10 +100,9 @@ function without(map: Fields, name: string): Fields {
 
 /** An entry as `{"mcpServers": …}` has it. */
 function rawEntry(entry: ServerEntry): object {
-  const { isDisabled, tools, sampling } = entry;
+  const { isDisabled, tools } = entry;
   const common = {
     ...(tools === undefined ? {} : { tools }),
-    ...(sampling === undefined ? {} : { sampling }),
     ...(isDisabled === true ? { enabled: false } : {}),
   };
   if (entry.kind === "stdio") {

@@ -33,11 +33,7 @@ describe("an entry of a JSON file", () => {
     ["switched off", { command: "srv", enabled: false }, { ...stdio, isDisabled: true }],
     ["switched off as others write it", { command: "srv", disabled: true }, { ...stdio, isDisabled: true }],
     ["both ways of reaching it, and a type", { type: "http", command: "srv", url: http.url }, http],
-    [
-      "the user's own judgement",
-      { command: "srv", tools: { a: "read" }, sampling: true },
-      { ...stdio, tools: { a: "read" }, sampling: true },
-    ],
+    ["the user's own judgement", { command: "srv", tools: { a: "read" } }, { ...stdio, tools: { a: "read" } }],
   ])("can have %s", (_, raw, entry) => {
     expect(decodeDocument({ mcpServers: { one: raw } }, "f")).toEqual({
       servers: [{ name: "one", entry }],

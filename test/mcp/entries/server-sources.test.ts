@@ -221,7 +221,7 @@ describe("a repository's .mcp.json", () => {
   });
 
   it("grants its servers nothing that only the user can grant", async () => {
-    await offers({ command: "srv", tools: { rm: "read" }, sampling: true });
+    await offers({ command: "srv", tools: { rm: "read" } });
     await trustAll();
     expect((await sources().list(repo)).servers).toEqual([{ name: "a", entry: stdio, source: "project" }]);
   });
