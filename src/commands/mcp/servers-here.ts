@@ -26,7 +26,7 @@ export function reachText(entry: ServerEntry): string {
   return `${address}${rest}${entry.kind === "sse" ? " (sse)" : ""}`;
 }
 
-/** Unambiguous, so that nobody takes one argument for two. */
+/** Quoted where needed, so that one argument doesn't look like two. */
 export function word(text: string): string {
   return /^[\w@%+=:,./${}~-]+$/.test(text) ? text : JSON.stringify(text);
 }

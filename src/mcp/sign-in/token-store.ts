@@ -24,7 +24,7 @@ export interface TokenStore {
     key: ServerKey,
     change: (now: StoredSignIn | undefined) => StoredSignIn | undefined,
   ): Promise<StoredSignIn | undefined>;
-  /** Removes the entries of all addresses of this name. False if there is none. */
+  /** Removes the entries of all addresses of this name. False if it found no entry. */
   removeAll(name: string): Promise<boolean>;
 }
 
@@ -61,7 +61,7 @@ export function createTokenStore(home: string, withLock: WithLock): TokenStore {
       return stored;
     },
     async removeAll(name) {
-      // Reading first: signing out where nobody signed in must not create the folder.
+      // Read first, so that a sign-out without a sign-in doesn't create the folder.
       if (!(await readAll()).some((entry) => entry.name === name)) return false;
       await change((entries) => entries.filter((entry) => entry.name !== name));
       return true;

@@ -5,7 +5,7 @@ import { outputLimit } from "../../text/output.ts";
 import { type Fields, fieldsOf, listOf, numberOf, textOf } from "../../text/values.ts";
 import { shownLine } from "../server-problem.ts";
 
-/** An image that every provider accepts, or why it is none: completes "it cannot be shown: …". */
+/** An image that every provider accepts, or the reason it is not: completes "it cannot be shown: …". */
 export type CheckImage = (bytes: Buffer) => Promise<{ readonly block: ImageBlock } | { readonly why: string }>;
 
 /** Images of one result. Each stays in the conversation. */

@@ -95,7 +95,7 @@ async function small(event: Buffer, large: LargeMessages, rest: Rest): Promise<B
   const { id, method } = fieldsOf(message);
   if (method !== undefined || (typeof id !== "string" && typeof id !== "number")) return undefined;
   large.set(id, message as JSONRPCMessage);
-  // Answers that nobody waits for stay here.
+  // Drop answers to unknown requests.
   for (const old of [...large.keys()].slice(0, -mostLarge)) large.delete(old);
   const stand = JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32000, message: "The answer was lost." } });
   return Buffer.from(`${others.map((line) => `${line}\n`).join("")}data: ${stand}\n\n`);

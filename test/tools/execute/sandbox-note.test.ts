@@ -3,8 +3,8 @@ import type { Containment } from "../../../src/engine/containment.ts";
 import { sandboxNote } from "../../../src/tools/execute/sandbox-note.ts";
 
 const walls: Containment = {
-  writable: ["/tmp/s", "/work"],
-  barred: ["/work/.git/config", "/work/.mcp.json", "/home/ada/.gradle/init.gradle"],
+  writable: ["/tmp/s", "/ws"],
+  barred: ["/ws/.git/config", "/ws/.mcp.json", "/home/ada/.gradle/init.gradle"],
   hidden: ["/home/ada/.ssh"],
   ...{ repositories: [], newFolders: [], unwanted: [], runsHooks: true, caches: [], outputs: [], kept: [], shown: [] },
   network: "session",
@@ -15,7 +15,7 @@ const walls: Containment = {
 const cause = (output: string) => /in a sandbox: (.*?)\. Run/.exec(sandboxNote(output, walls) ?? "")?.[1];
 
 test.each([
-  ["OSError: [Errno 30] Read-only file system: '/etc/x'", "it can write only /work and $TMPDIR"],
+  ["OSError: [Errno 30] Read-only file system: '/etc/x'", "it can write only /ws and $TMPDIR"],
   ["curl: (6) Could not resolve host: example.com", "it has no network and cannot reach ports of this machine"],
   ["cat: /home/ada/.ssh/id: No such file or directory", "/home/ada/.ssh is hidden from it"],
   ["mount: /mnt: Operation not permitted", "it has no special rights"],
