@@ -162,6 +162,7 @@ function withKnownValues(text: string, { cwd, home }: Places): string {
       .replace(/\$\{(?:OLD)?PWD\}|\$(?:OLD)?PWD\b/g, cwd)
       .replace(printsFolder, ` ${cwd} `)
       .replace(/git rev-parse --(?:absolute-git-dir|git-dir|git-common-dir)/g, `$& ${cwd}/.git `)
+      .replace(/git rev-parse --git-path ["']?([\w./-]+)/g, `$& ${cwd}/.git/$1 `)
       .replace(/(^|[\s'"=:({,;|&])~[\w-]*/g, (_, before: string) => `${before}${home}`)
   );
 }
