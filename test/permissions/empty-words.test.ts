@@ -77,6 +77,8 @@ describe("an unknown word may be empty", () => {
     "echo x > $(git rev-parse --git-path hooks/pre-commit)",
     "rm -rf $(git rev-parse --git-path .)",
     "cat $(git rev-parse --git-path config)",
+    "rm -rf $(git -C . rev-parse --git-path .)",
+    "rm -rf $(git -C . rev-parse --git-dir)",
   ])("%s uses a protected place", async (command) => {
     expect(await verdict(command)).toBe("deny protected-place");
   });
@@ -91,6 +93,13 @@ test.each([
   "X=*; rm -rf $X",
   "((1)); rm -rf *",
   "if ((x)); then rm -rf *; fi",
+  "ls > l; xargs rm -rf < l",
+  'find . > l; while read f; do rm "$f"; done < l',
+  'set -- $(ls); rm -rf "$@"',
+  "coproc rm -rf *",
+  "npx cross-env X=1 rm -rf *",
+  "uv run rm -rf *",
+  "npm exec -- rm -rf *",
   "flock x rm -rf *",
   "watch rm -rf *",
   'watch "rm -rf *"',
@@ -122,6 +131,7 @@ test.each([
   "n=$(find . | wc -l); rm -rf $TMP",
   "for f in $(find src -name '*.ts'); do ./x $f; rm $f; done",
   'find src -type f | while read f; do rm "$f"; done',
+  'find . > all.txt; rm -f "$FILE"',
   "ls $x | head",
   `files=(src/*.ts); ./run "\${files[@]}"`,
   "((i=1)); ls",

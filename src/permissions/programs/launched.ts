@@ -6,8 +6,8 @@ export interface Launched {
 }
 
 /** Programs whose words belong to another machine, or whose sub-commands have such names. */
-const others = /^(?:git|ssh|kubectl|oc|adb|vagrant|npm|pnpm|yarn|cargo|gh|svn|hg|echo|printf)$/;
-/** How a known program is used. Otherwise, its words are not commands. */
+const others = /^(?:git|ssh|kubectl|oc|adb|vagrant|cargo|gh|svn|hg|echo|printf)$/;
+/** Rules about how a known program is used, whose words are not commands. */
 const ownUse = /^(?:unknown-use|unknown-path|delete|unknown-variable)$/;
 const mostParts = 40;
 
@@ -19,7 +19,8 @@ export function launchedBy(
   { program, args, rule }: Launched & { readonly rule: string },
   isWanted: (program: string) => boolean,
 ): readonly Launched[] {
-  if (others.test(program) || ownUse.test(rule)) return [];
+  const isRunner = program === "npx" || program === "bunx" || /^(?:exec|run|x|dlx)$/.test(textOf(args[0]) ?? "");
+  if (others.test(program) || (ownUse.test(rule) && !isRunner)) return [];
   const found: Launched[] = [];
   const add = (words: readonly Arg[]): void => {
     const at = words.findIndex((word) => isWanted(nameOf(word)));

@@ -49,8 +49,12 @@ export function simple(reader: Reader, node: Command, place: Place): Walked {
   // Error messages must not count as paths.
   const isQuiet = node.redirects.every((entry) => /^2>\s*\/dev\/null$/.test(sourceOf(entry, place)));
   const lists = listedBy(args, where);
-  // It may itself start what deletes them.
-  if (lists.length > 0 && mayDelete(source)) noteNames(reader, lists);
+  // It may itself start what deletes them, or write them to a file for that.
+  const isReadLater = (file: string): boolean => place.source.split(file).length > 2;
+  const isWritten = node.redirects.some(
+    (entry) => entry.type === "Redirect" && entry.target !== undefined && isReadLater(entry.target.text),
+  );
+  if (lists.length > 0 && (isWritten || mayDelete(source))) noteNames(reader, lists);
   return { part: { ...part, parts: [...parts, ...part.parts] }, flow, prints: isQuiet ? prints : undefined, lists };
 }
 
