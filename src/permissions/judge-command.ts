@@ -201,10 +201,13 @@ function judgeEmptied(touch: Touch, found: Found, places: Places): Own {
 }
 
 /** Harmless if the file does not exist. Otherwise it may be obeyed, or overwritten: `high`. */
-function judgeExisting({ class: accessClass, use }: Touch, [existing]: readonly string[]): Own {
+function judgeExisting({ class: accessClass, use, anyBelow }: Touch, [existing]: readonly string[]): Own {
   if (use === "read" && existing === undefined) return own("read", "no-settings", "finds no settings");
   if (use === "read") return own(accessClass, "obeys-settings", `obeys the settings in ${existing}`);
   if (existing === undefined) return own(accessClass, "write-new", "overwrites nothing");
+  if (anyBelow === true) {
+    return own("high", "any-name", "applies a patch, which may write any file, also one that Tinman or git obeys");
+  }
   return own("high", "overwrite", `may overwrite ${existing}`);
 }
 

@@ -8,6 +8,8 @@ export interface Surroundings {
   readonly home: string;
   /** If `folders` is unknown: patterns for possible folders. They can only raise the class. */
   readonly near?: readonly string[];
+  /** Those of them that a `cd` named. */
+  readonly entered?: readonly string[];
   /** Started by another program, so it is not a shell builtin. */
   readonly isExternal?: boolean;
   /** The paths that the previous part of the pipeline prints. */

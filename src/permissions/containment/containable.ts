@@ -43,6 +43,11 @@ const unknownUses =
 /** Programs whose unknown calls delete files or change a repository, so walls around the workspace do not help. */
 const destroysWithin = /^(?:git|rm|rmdir|unlink|shred|truncate|find|fd|xargs|rsync|rimraf)$/;
 
+/** Whether a part is understood, but writes files whose names are unknown. Walls keep it from protected places. */
+export function picksNames({ rule }: Pick<JudgedPart, "rule">): boolean {
+  return rule === "any-name";
+}
+
 /**
  * Whether a part is `high` only because its effect is unknown. In the sandbox it can do no more than a build, so it counts
  * as `medium`. Parts that delete files, or must run outside, stay `high`.
@@ -51,6 +56,7 @@ export function isContainable({ part, judged }: Piece): boolean {
   if (judged.protected) return false;
   if (unknownUses.test(judged.rule)) return true;
   if (judged.rule === "git-config-runs-programs") return part.class === "read";
+  if (picksNames(judged)) return true;
   if (!unknownWhat.has(judged.rule)) return false;
   const program = part.words?.[0]?.split("/").at(-1) ?? "";
   return !destroysWithin.test(program) && !part.touches.some(({ use }) => use === "delete");

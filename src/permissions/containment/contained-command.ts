@@ -2,7 +2,7 @@ import type { Containment } from "../../engine/containment.ts";
 import type { DecisionContext, Evidence, JudgedPart } from "../../engine/permission.ts";
 import { worse } from "../autonomy.ts";
 import { liesIn } from "../places/path-names.ts";
-import { isContainable, type Piece, piecesOf } from "./containable.ts";
+import { isContainable, type Piece, picksNames, piecesOf } from "./containable.ts";
 import { isLocalRequest, needOf } from "./needs.ts";
 import { wallsFor } from "./walls.ts";
 
@@ -31,7 +31,7 @@ export function containedCommand(
   if (isTrusted || pieces.some((piece) => piece.judged.protected)) return undefined;
   const unknown = pieces.filter((piece) => piece.judged.class === "high");
   if (!unknown.every((piece) => isContainable(piece) || isForServers(piece, sandbox.hasServers))) return undefined;
-  const isUnknown = unknown.some((piece) => !isForServers(piece, sandbox.hasServers));
+  const isUnknown = unknown.some((piece) => !isForServers(piece, sandbox.hasServers) && !picksNames(piece.judged));
   // In the home, an unknown program could create start-up files.
   if (isUnknown && holdsHome) return undefined;
   if (isUnknown && pieces.some(({ part }) => needOf(part.words ?? [])?.downloads === true)) return undefined;

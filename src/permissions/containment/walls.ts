@@ -3,7 +3,7 @@ import type { AccessClass, DecisionContext, Found, Touch } from "../../engine/pe
 import { lookupKey } from "../../engine/permission.ts";
 import { namedPlaces } from "../places/named-places.ts";
 import { liesIn } from "../places/path-names.ts";
-import type { Piece } from "./containable.ts";
+import { type Piece, picksNames } from "./containable.ts";
 import { isLocalRequest, needOf } from "./needs.ts";
 
 export interface Situation {
@@ -19,6 +19,8 @@ export interface Situation {
 const changesSettings = /^(?:branch|checkout|switch|submodule|worktree|remote|init|clone|sparse-checkout)$/;
 /** Sub-commands whose hooks check commits, so they must run, and get nothing that other parts need. */
 const checksCommits = /^(?:commit|am|cherry-pick|revert)$/;
+/** Sub-commands that write whatever files a patch names, instead of those that commits have. */
+const appliesPatches = /^(?:apply|am)$/;
 
 /**
  * The walls around a command. All its parts share them. So if a part is unknown or runs the project's code, the command
@@ -52,7 +54,16 @@ export function wallsFor(pieces: readonly Piece[], situation: Situation): Contai
     caches: [...(reads ? [] : sandbox.writable), ...caches],
     outputs: isTrusted || reads ? [] : redirectedTo(pieces, situation),
     kept: reads ? [] : [...kept, ...repositories.kept],
-    barred: reads ? [] : [...new Set([...repositories.barred, ...startUp, ...repositories.startsPrograms])],
+    barred: reads
+      ? []
+      : [
+          ...new Set([
+            ...repositories.barred,
+            ...startUp,
+            ...repositories.startsPrograms,
+            ...filled(pieces, situation),
+          ]),
+        ],
     unwanted: reads ? [] : repositories.unwanted,
     // With the network, git reads logins, which hooks of the project must not see.
     runsHooks: !repositories.isSetting && !entitled.some((piece) => isGit(piece) && usesNetwork(piece)),
@@ -84,7 +95,8 @@ function isProjectCode({ part }: Piece): boolean {
 }
 
 function isGit({ part, judged }: Piece): boolean {
-  return /^row git\b/.test(judged.rule) && part.words?.[0]?.split("/").at(-1) === "git" && judged.class !== "read";
+  const isKnown = /^row git\b/.test(judged.rule) || picksNames(judged);
+  return isKnown && part.words?.[0]?.split("/").at(-1) === "git" && judged.class !== "read";
 }
 
 function usesNetwork({ part }: Piece): boolean {
@@ -116,7 +128,7 @@ interface RepositoryWalls {
  */
 function repositoryWalls(git: readonly Piece[], { context }: Situation): RepositoryWalls {
   const { closed = [], kept = [] } = context.repositories ?? {};
-  const startsPrograms = [`${context.cwd}/.tinman`, `${context.cwd}/.mcp.json`];
+  const startsPrograms = startsProgramsIn(context.cwd);
   if (git.length === 0) {
     const barred = [`${context.cwd}/.git`, ...kept, ...closed];
     return { writable: [], kept: [], barred, unwanted: [], startsPrograms, isSetting: false };
@@ -126,7 +138,9 @@ function repositoryWalls(git: readonly Piece[], { context }: Situation): Reposit
   const own = kept.filter((path) => closed.some((place) => place === `${path}/hooks`));
   // Switching branches replaces tracked files, also those in a folder of hooks. Without the right to, git would leave
   // some of them as they are, and still succeed.
-  const writesTree = git.some(({ part }) => part.touches.some(isTreeWrite));
+  const writesTree =
+    git.some(({ part }) => part.touches.some(isTreeWrite)) &&
+    !git.some((piece) => appliesPatches.test(subCommand(piece)));
   const isTracked = (path: string) =>
     writesTree && !path.endsWith("/.git") && !own.some((folder) => liesIn(path, folder, context.foldsCase));
   return {
@@ -142,6 +156,23 @@ function repositoryWalls(git: readonly Piece[], { context }: Situation): Reposit
     unwanted: isSetting ? [] : own.flatMap((path) => [`${path}/commondir`, `${path}/config.worktree`]),
     isSetting,
   };
+}
+
+/** Files that Tinman obeys, in existing folders of the workspace that something is unpacked into. */
+function filled(pieces: readonly Piece[], { context, found }: Situation): readonly string[] {
+  const { cwd, foldsCase } = context;
+  const folders = pieces.flatMap(({ part: { touches } }) =>
+    touches.flatMap(({ anyBelow, lookup }) => {
+      if (anyBelow !== true || lookup.what !== "path") return [];
+      return found.get(lookupKey({ what: "existing", path: lookup.path })) ?? [];
+    }),
+  );
+  const within = [...new Set(folders)].filter((folder) => folder !== cwd && liesIn(folder, cwd, foldsCase));
+  return within.flatMap((folder) => startsProgramsIn(folder));
+}
+
+function startsProgramsIn(folder: string): readonly string[] {
+  return [`${folder}/.tinman`, `${folder}/.mcp.json`];
 }
 
 function isTreeWrite({ use, lookup }: Touch): boolean {

@@ -161,7 +161,8 @@ function withKnownValues(text: string, { cwd, home }: Places): string {
       .replace(/\$\{(?:OLD)?PWD[%#:/^,@][^}]*\}/g, `$& ${cwd} `)
       .replace(/\$\{(?:OLD)?PWD\}|\$(?:OLD)?PWD\b/g, cwd)
       .replace(printsFolder, ` ${cwd} `)
-      .replace(/git rev-parse --(?:absolute-git-dir|git-dir|git-common-dir)/g, `$& ${cwd}/.git `)
+      .replace(/git(?: -[cC] ?\S+)* rev-parse --(?:absolute-git-dir|git-dir|git-common-dir)/g, `$& ${cwd}/.git `)
+      .replace(/git(?: -[cC] ?\S+)* rev-parse --git-path ["']?([\w./-]+)/g, `$& ${cwd}/.git/$1 `)
       .replace(/(^|[\s'"=:({,;|&])~[\w-]*/g, (_, before: string) => `${before}${home}`)
   );
 }

@@ -2,6 +2,7 @@ import type { Touch } from "../../engine/permission.ts";
 import { high, type Inner, type Judgement, judged, type Surroundings } from "../judgement.ts";
 import { type Arg, knownStart, mayBeFlag, type Printed, text, textOf, unknownWords } from "./arg.ts";
 import { hasEnding, isPlainPath } from "./printed-paths.ts";
+import { mayBeNoWord, suspects } from "./suspects.ts";
 import { belowTouches, lossesOf, touchesOf } from "./touches.ts";
 
 /** Tests and actions of `find` that change nothing, with their number of arguments. */
@@ -22,11 +23,15 @@ export function judgeFind(args: readonly Arg[], around: Surroundings): Judgement
   for (; /^-[HLP]$/.test(textOf(args[at]) ?? ""); at += 1) follows ||= textOf(args[at]) !== "-P";
   const starts: Arg[] = [];
   for (; at < args.length && !startsExpression(args[at] as Arg); at += 1) starts.push(args[at] as Arg);
-  const places = starts.length === 0 ? [text(".")] : starts;
-  if (places.some((arg) => mayBeFlag(arg))) return unknownUse();
+  // Without a folder it starts in the working directory.
+  const places = starts.every(mayBeNoWord) ? [...starts, text(".")] : starts;
+  const isFlag = places.some((arg) => mayBeFlag(arg));
   const touches = places.map((arg) => touchesOf(arg, "read", "read", around, true));
-  if (touches.some((found) => found === undefined)) {
-    return high("unknown-path", "finds files below a folder that is not known in advance");
+  if (isFlag || touches.some((found) => found === undefined)) {
+    const unknown = isFlag
+      ? unknownUse()
+      : high("unknown-path", "finds files below a folder that is not known in advance");
+    return { ...unknown, touches: deletes(args) ? guessedDeletion(places, args.slice(at), around) : [] };
   }
   const found = touches.flatMap((list) => list ?? []);
   const isPlain = places.every(isPlainPath);
@@ -65,6 +70,12 @@ function deleting(touch: Touch, tests: readonly string[] | undefined): readonly 
   const deleted: Touch = { ...touch, use: "write", recursive: true };
   if (tests === undefined) return [{ ...deleted, moves: true }, ...lossesOf(touch)];
   return [deleted, ...selecting([touch], tests)];
+}
+
+/** What it deletes if unknown words are empty, or what they probably are. */
+function guessedDeletion(places: readonly Arg[], words: readonly Arg[], around: Surroundings): readonly Touch[] {
+  const tests = testsIn(words, places);
+  return suspects(places, around).flatMap((touch) => deleting(touch, tests));
 }
 
 function selecting(touches: readonly Touch[], tests: readonly string[]): readonly Touch[] {

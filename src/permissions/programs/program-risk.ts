@@ -6,8 +6,9 @@ import { type Arg, escaped, knownStart, text, textOf } from "./arg.ts";
 import { type Fit, fitted, matchingSub, type ParsedRow } from "./argv.ts";
 import type { CommandRow } from "./command-row.ts";
 import { ignoresVariables, rowsOf } from "./commands.ts";
-import { selectedRepositories } from "./find.ts";
+import { judgeFind, selectedRepositories } from "./find.ts";
 import { judgeGit } from "./git-options.ts";
+import { launchedBy } from "./launched.ts";
 import { harmfulText, shown, whyNot } from "./misfit.ts";
 import { printedBy } from "./printed-paths.ts";
 import { touchesFor } from "./row-touches.ts";
@@ -38,9 +39,13 @@ export function judgeProgram(args: readonly Arg[], around: Surroundings): Judgem
   }
   const judgement = underVariables(name, judgeExternal(name, rest, around), around);
   if (judgement.class === "high") {
+    const isWanted = (program: string) => program === "find" || changers.has(program);
+    const launched = launchedBy({ program: name, args: rest, rule: judgement.rule }, isWanted).flatMap(
+      ({ program, args }) => (program === "find" ? judgeFind(args, around).touches : changed(program, args, around)),
+    );
     return {
       ...judgement,
-      touches: [...judgement.touches, ...suspectsOf(name, rest, around), ...changed(name, rest, around)],
+      touches: [...judgement.touches, ...suspectsOf(name, rest, around), ...changed(name, rest, around), ...launched],
     };
   }
   // A program written with its path does not depend on the PATH.

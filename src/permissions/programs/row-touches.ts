@@ -86,11 +86,7 @@ export function touchesFor(
 
 /** A settings file in the working directory and above it. The user's own, in the home, is trusted. */
 function settingsAbove(names: readonly string[], { folders, home }: Surroundings): readonly Touch[] | undefined {
-  const above = folders?.flatMap((folder) => {
-    const parts = folder.split("/").slice(1);
-    return [folder, ...parts.map((_, at) => `/${parts.slice(0, at).join("/")}`)];
-  });
-  return [...new Set(above)]
+  return [...new Set(folders?.flatMap(above))]
     .filter((folder) => folder !== home)
     .flatMap((folder) => names.map((name) => `${withoutTrailingSlashes(folder)}/${name}`))
     .map((path) => ({ use: "read", class: "medium", lookup: { what: "existing", path }, recursive: false }));
@@ -135,13 +131,20 @@ function pickedNames(
     named.length === 0
       ? [folderTouches(around, writes, true)]
       : named.map((arg) => touchesOf(arg, "write", writes, around, true));
+  // Whether the folders exist: only then can walls keep names in them.
+  const existing = folders.map((touches) => touches?.map(existingFolder));
   if (picksNames === "patch") {
     const rules = folders.map((touches) =>
       touches?.map(
-        (touch): Touch => ({ ...touch, lookup: { what: "existing", path: `${touch.lookup.path}/.tinman` } }),
+        (touch): Touch => ({
+          ...touch,
+          lookup: { what: "existing", path: `${touch.lookup.path}/.tinman` },
+          anyBelow: true,
+        }),
       ),
     );
-    return [...folders.map((touches) => touches?.map((touch): Touch => ({ ...touch, anyBelow: true }))), ...rules];
+    const anywhere = folders.map((touches) => touches?.map((touch): Touch => ({ ...touch, anyBelow: true })));
+    return [...anywhere, ...rules, ...existing, aroundPatch(writes, around)];
   }
   // An archive can contain a whole repository with hooks; a single fetched file cannot.
   const repositories = folders.map((touches) =>
@@ -154,6 +157,7 @@ function pickedNames(
     return [
       ...anywhere,
       ...repositories,
+      ...existing,
       ...folders.map((touches) => touches?.map(asking("repositories-below"))),
       ...links,
     ];
@@ -165,6 +169,26 @@ function pickedNames(
     }),
   );
   return [...folders, ...entries];
+}
+
+function existingFolder({ lookup }: Touch): Touch {
+  return { use: "read", class: "read", lookup: { what: "existing", path: lookup.path }, recursive: false };
+}
+
+/** A patch can name files that Tinman or git obeys, if a repository is in the folder or around it. */
+function aroundPatch(writes: AccessClass, { folders }: Surroundings): readonly Touch[] | undefined {
+  return folders?.flatMap((folder) =>
+    above(folder).map((path): Touch => {
+      const lookup = { what: "existing", path: `${withoutTrailingSlashes(path)}/.git` } as const;
+      return { use: "write", class: writes, lookup, recursive: false, anyBelow: true };
+    }),
+  );
+}
+
+/** A folder and those around it. */
+function above(folder: string): readonly string[] {
+  const parts = folder.split("/").slice(1);
+  return [folder, ...parts.map((_, at) => `/${parts.slice(0, at).join("/")}`)];
 }
 
 /** The links' targets with everything in them. The last word can be the link itself, or the folder for it. */

@@ -1,9 +1,14 @@
 import type { AccessClass, Touch } from "../../engine/permission.ts";
 import type { Surroundings } from "../judgement.ts";
-import { type Arg, escaped, knownStart, text, textOf } from "./arg.ts";
+import { type Arg, escaped, knownStart, text, textOf, unescaped } from "./arg.ts";
 import { folderTouches, touchesOf } from "./touches.ts";
 
 const mostSuspects = 100;
+
+/** Whether a word may expand to no word at all. */
+export function mayBeNoWord(arg: Arg): boolean {
+  return arg.kind === "input" || (arg.kind === "unknown" && arg.prefix === "" && !arg.single);
+}
 
 /**
  * Words that may be paths: a protected place among them needs approval. Programs also take paths after a flag, an
@@ -34,9 +39,13 @@ function touchesNear(
   { near = [] }: Surroundings,
 ): readonly Touch[] {
   if (arg.kind !== "text" && arg.kind !== "pattern") return [];
-  const name = arg.kind === "pattern" ? arg.value : escaped(arg.value);
   return near.map((folder) => {
-    return { use, class: accessClass, lookup: { what: "matches", path: `${folder}/${name}` }, recursive: false };
+    const isPlain = arg.kind === "text" && escaped(unescaped(folder)) === folder;
+    const name = arg.kind === "pattern" ? arg.value : escaped(arg.value);
+    const lookup: Touch["lookup"] = isPlain
+      ? { what: "path", path: `${unescaped(folder)}/${arg.value}` }
+      : { what: "matches", path: `${folder}/${name}` };
+    return { use, class: accessClass, lookup, recursive: false };
   });
 }
 

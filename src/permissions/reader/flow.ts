@@ -1,4 +1,4 @@
-import type { CommandPart } from "../../engine/permission.ts";
+import type { CommandPart, Touch } from "../../engine/permission.ts";
 import { group } from "../parts.ts";
 import type { Printed } from "../programs/arg.ts";
 import { either, type Folders } from "../shell/folders.ts";
@@ -14,6 +14,8 @@ export interface Walked {
   readonly part: CommandPart;
   readonly flow: Flow;
   readonly prints?: Printed | undefined;
+  /** The effect if something deletes all the names it prints. */
+  readonly lists?: readonly Touch[] | undefined;
 }
 
 /** Thrown if a command has too many parts to examine. It then counts as not understood. */

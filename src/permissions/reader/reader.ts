@@ -2,7 +2,9 @@ import { forEachChild, type ParsedScript, parse, type Statement, type SyntaxNode
 import type { CommandPart, Touch } from "../../engine/permission.ts";
 import { type Surroundings, setting } from "../judgement.ts";
 import { classed, group, inBackground, unreadable } from "../parts.ts";
-import type { Arg, Printed } from "../programs/arg.ts";
+import { mayDelete } from "../places/suspect-text.ts";
+import { type Arg, escaped, type Printed } from "../programs/arg.ts";
+import { passesNames } from "../programs/listings.ts";
 import { touchesOf } from "../programs/touches.ts";
 import { unclearText } from "../rules/refused-text.ts";
 import { either, type Folders } from "../shell/folders.ts";
@@ -10,8 +12,9 @@ import { variableRisk } from "../shell/variables.ts";
 import { createBindings } from "./bindings.ts";
 import { eitherOf, joined, repeated, same, TooMuch, type Walked } from "./flow.ts";
 import { isCommand, isPlainAssignment, sourceOf } from "./nodes.ts";
+import { noteNames } from "./noted-names.ts";
 import { redirections, simple } from "./simple-command.ts";
-import type { Place, Reader, ReaderParts } from "./state.ts";
+import { note, type Place, type Reader, type ReaderParts } from "./state.ts";
 import { inside, values } from "./words.ts";
 
 const mostNodes = 2000;
@@ -31,6 +34,7 @@ export function readScript(
     ...parts,
     bindings: bindingsOf(command, parts),
     near: [],
+    fallback: [],
     listed: [],
     hasTexts: false,
     hasValues: false,
@@ -77,6 +81,7 @@ function statements(reader: Reader, list: readonly Statement[], place: Place, ki
   const parts: CommandPart[] = [];
   let flow = same(place.folders);
   let prints: Printed | undefined;
+  const lists: Touch[] = [];
   let isPrelude = place.isTop === true;
   for (const { command, background } of list) {
     // After anything other than plain assignments, an error may skip the rest.
@@ -87,13 +92,23 @@ function statements(reader: Reader, list: readonly Statement[], place: Place, ki
     flow = isBackground ? same(eitherOf(flow)) : walked.flow;
     parts.push(isBackground ? inBackground(walked.part) : walked.part);
     prints = walked.prints;
+    lists.push(...(walked.lists ?? []));
   }
   const [only] = parts;
-  if (only === undefined || parts.length > 1) return { part: group(kind, source, parts), flow };
-  return { part: kind === "script" ? only : group(kind, source, parts), flow, prints };
+  if (only === undefined || parts.length > 1) return { part: group(kind, source, parts), flow, lists };
+  return { part: kind === "script" ? only : group(kind, source, parts), flow, prints, lists };
 }
 
 function walk(reader: Reader, node: SyntaxNode, at: Place): Walked {
+  const walked = judgeNode(reader, node, at);
+  // The shell may also have stayed where it was, or be back where it began.
+  if (at.folders !== undefined && eitherOf(walked.flow) === undefined) {
+    note(reader.fallback, [...at.folders, reader.places.cwd].map(escaped));
+  }
+  return walked;
+}
+
+function judgeNode(reader: Reader, node: SyntaxNode, at: Place): Walked {
   reader.count();
   const place = node.type === "Command" ? at : { ...at, isTop: false };
   const source = sourceOf(node, place);
@@ -168,8 +183,10 @@ function loop(reader: Reader, node: SyntaxNode & { type: "For" }, place: Place):
   const source = sourceOf(node, place);
   const name = node.name.value;
   const words = node.wordlist ?? [];
+  const noted = reader.listed.length;
   const listed = words.flatMap((word) => values(reader, word, place));
   const before = words.flatMap((word) => inside(reader, word, place));
+  if (!mayDelete(sourceOf(node.body, place))) reader.listed.length = noted;
   // A pattern reveals file names, whatever is done with them.
   const patterns = listed.filter(({ kind }) => kind === "pattern");
   const shownNames = patterns.flatMap((arg) => touchesOf(arg, "read", "read", place) ?? []);
@@ -216,6 +233,7 @@ function pipeline(reader: Reader, node: SyntaxNode & { type: "Pipeline" }, place
   }
   reader.moved.overlaps();
   let input: Printed | undefined;
+  let lists: readonly Touch[] = [];
   const parts = node.commands.map((command, index) => {
     const walked = walk(reader, command, {
       ...place,
@@ -223,7 +241,10 @@ function pipeline(reader: Reader, node: SyntaxNode & { type: "Pipeline" }, place
       isUsed: place.isUsed === true || index < node.commands.length - 1,
     });
     input = node.operators[index] === "|&" ? undefined : walked.prints;
+    if (lists.length > 0 && mayDelete(sourceOf(command, place))) noteNames(reader, lists);
+    const passed = passesNames(walked.part.words ?? []) ? lists : [];
+    lists = [...passed, ...(walked.lists ?? [])];
     return walked.part;
   });
-  return { part: group("pipeline", sourceOf(node, place), parts), flow: same(place.folders), prints: input };
+  return { part: group("pipeline", sourceOf(node, place), parts), flow: same(place.folders), prints: input, lists };
 }

@@ -6,9 +6,9 @@ import { suspects } from "../programs/suspects.ts";
 import { touchesOf } from "../programs/touches.ts";
 
 /** Any name in a folder that is only known as a pattern. */
-function written({ folders, near = [] }: Surroundings): readonly Touch[] {
+function written({ folders, entered = [] }: Surroundings): readonly Touch[] {
   if (folders !== undefined) return [];
-  return near.map((path) => ({ use: "write", class: "low", lookup: { what: "matches", path }, recursive: true }));
+  return entered.map((path) => ({ use: "write", class: "low", lookup: { what: "matches", path }, recursive: true }));
 }
 
 /** The effect of a redirection to a file or another stream. */

@@ -3,17 +3,19 @@ import type { CommandPart } from "../../engine/permission.ts";
 import { withoutTrailingSlashes } from "../../text/text-cut.ts";
 import { type Inner, type Surroundings, setting } from "../judgement.ts";
 import { classed, group, unreadable } from "../parts.ts";
+import { mayDelete } from "../places/suspect-text.ts";
 import { type Arg, escaped, textOf } from "../programs/arg.ts";
+import { listedBy } from "../programs/listings.ts";
 import { judgeProgram } from "../programs/program-risk.ts";
-import { suspects } from "../programs/suspects.ts";
-import { lossesOf, touchesOf } from "../programs/touches.ts";
+import { mayBeNoWord, suspects } from "../programs/suspects.ts";
 import { enter } from "../shell/folders.ts";
 import { evaluate } from "../shell/shell-words.ts";
 import { variableRisk } from "../shell/variables.ts";
 import { type Flow, same, type Walked } from "./flow.ts";
 import { sourceOf } from "./nodes.ts";
+import { noteNames, notePatterns } from "./noted-names.ts";
 import { judgeRedirect, unclearDocument } from "./redirect-risk.ts";
-import { around, type Place, type Reader } from "./state.ts";
+import { around, note, type Place, type Reader } from "./state.ts";
 import { argument, inside } from "./words.ts";
 
 const deepest = 8;
@@ -39,25 +41,21 @@ export function simple(reader: Reader, node: Command, place: Place): Walked {
   const args = [node.name, ...node.args].flatMap((word) => argument(reader, word, place));
   args.forEach(reader.count);
   const isUsed = place.isUsed === true || !node.redirects.every((entry) => /^[2<]/.test(sourceOf(entry, place)));
-  if (isUsed || textOf(args[0]) === "set") noteListed(args, place, reader);
+  const takesNames = isUsed ? /^(echo|printf|ls|set)$/ : /^set$/;
+  if (takesNames.test(textOf(args[0]) ?? "")) notePatterns(reader, args.slice(1), place.folders);
   const given = assigned.flatMap(({ gives }) => gives);
   const where = around(reader, given.length === 0 ? place : { ...place, variables: [...place.variables, ...given] });
   const { part, flow, prints } = walkWords(args, source, where, place.depth, reader);
   // Error messages must not count as paths.
   const isQuiet = node.redirects.every((entry) => /^2>\s*\/dev\/null$/.test(sourceOf(entry, place)));
-  return { part: { ...part, parts: [...parts, ...part.parts] }, flow, prints: isQuiet ? prints : undefined };
-}
-
-const mostListed = 40;
-
-/** Patterns among the words of a program that prints them or what they match. */
-function noteListed([program, ...args]: readonly Arg[], { folders }: Place, { listed }: Reader): void {
-  if (!/^(echo|printf|ls|set)$/.test(textOf(program) ?? "") || listed.length > mostListed) return;
-  for (const arg of args) {
-    if (arg.kind !== "pattern") continue;
-    const touches = touchesOf(arg, "write", "read", { folders }, true) ?? [];
-    for (const touch of touches) listed.push({ ...touch, moves: true }, ...lossesOf(touch));
-  }
+  const lists = listedBy(args, where);
+  // It may itself start what deletes them, or write them to a file for that.
+  const isReadLater = (file: string): boolean => place.source.split(file).length > 2;
+  const isWritten = node.redirects.some(
+    (entry) => entry.type === "Redirect" && entry.target !== undefined && isReadLater(entry.target.text),
+  );
+  if (lists.length > 0 && (isWritten || mayDelete(source))) noteNames(reader, lists);
+  return { part: { ...part, parts: [...parts, ...part.parts] }, flow, prints: isQuiet ? prints : undefined, lists };
 }
 
 /** `gives`: the variable set for the following command, unless it is known to be harmless. */
@@ -80,6 +78,9 @@ function assignment(reader: Reader, node: Assignment, place: Place, program: str
   // Here IFS only affects how `read` splits a line.
   const isForRead = name === "IFS" && program === "read";
   const set = textOf(values[0]);
+  const words = value.type === "Word" ? [value] : value.elements;
+  const listed = words.flatMap((word) => evaluate(word, reader.bindings.in(place.folders)));
+  notePatterns(reader, listed, place.folders);
   const risk = index !== undefined ? "dangerous" : isForRead ? "harmless" : variableRisk(name, set);
   const why = `sets ${name}, which can make programs run other programs`;
   if (risk === "dangerous") return { part: classed(part, "high", "dangerous-variable", why), gives: [] };
@@ -157,16 +158,17 @@ function unwrapped(inner: Inner, source: string, depth: number, reader: Reader):
 }
 
 /** `cd` and `pushd` move the shell to their argument, `popd` to an unknown folder. */
-function movesTo(args: readonly Arg[], { folders }: Surroundings, { places, near }: Reader): Flow {
+function movesTo(args: readonly Arg[], { folders }: Surroundings, { places, near, fallback }: Reader): Flow {
   const name = textOf(args[0]);
   if (name === "popd") return same(undefined);
   if (name !== "cd" && name !== "pushd") return same(folders);
   const named = args.slice(1).filter((arg) => !/^-[LP]$|^--$/.test(textOf(arg) ?? ""));
   const home: Arg = { kind: "text", value: places.home };
   const target = name === "cd" ? (named[0] ?? home) : named[0];
-  for (const pattern of target === undefined ? [] : foldersNear(target, folders?.map(escaped) ?? near)) {
-    const isNew = target?.kind !== "text" || folders === undefined;
-    if (isNew && near.length < mostNear && !near.includes(pattern)) near.push(pattern);
+  if (target !== undefined && (target.kind !== "text" || folders === undefined)) {
+    note(near, foldersNear(target, folders?.map(escaped) ?? [...near, ...fallback]));
+    // Without a word, `cd` goes home.
+    if (mayBeNoWord(target)) note(fallback, [escaped(places.home)]);
   }
   const isNumbered = name === "pushd" && /^[-+]/.test(textOf(target) ?? "");
   return { ok: named.length > 1 || isNumbered ? undefined : enter(folders, target), failed: folders };
@@ -184,8 +186,6 @@ function nameOf(args: readonly Arg[]): string | undefined {
   const sub = textOf(args[1]);
   return withSubCommand.has(name) && sub !== undefined && /^[a-z][a-z-]*$/.test(sub) ? `${name} ${sub}` : name;
 }
-
-const mostNear = 8;
 
 /** Patterns for the folders that a target may mean, from each of these. */
 function foldersNear(target: Arg, from: readonly string[]): readonly string[] {

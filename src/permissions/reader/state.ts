@@ -2,7 +2,7 @@ import type { ParsedScript } from "unbash";
 import type { DecisionContext, Touch } from "../../engine/permission.ts";
 import type { Surroundings } from "../judgement.ts";
 import type { MovedPaths } from "../places/moved-paths.ts";
-import type { Printed } from "../programs/arg.ts";
+import { escaped, type Printed } from "../programs/arg.ts";
 import type { Folders } from "../shell/folders.ts";
 import type { Bindings } from "./bindings.ts";
 import type { Walked } from "./flow.ts";
@@ -39,6 +39,8 @@ export interface ReaderParts {
 export interface Reader extends ReaderParts {
   /** Patterns for the folders that the shell may be in, wherever a `cd` leads somewhere unknown. */
   readonly near: string[];
+  /** The same if such a `cd` fails, or its unknown words expand to nothing. */
+  readonly fallback: string[];
   /** The effect if a program deletes the names that another part prints. */
   readonly listed: Touch[];
   /** The known variables of the text that is being walked. */
@@ -52,7 +54,15 @@ export interface Reader extends ReaderParts {
   script(node: ParsedScript, place: Place, kind: string): Walked;
 }
 
-export function around({ places, exported, near }: Reader, place: Place): Surroundings {
+export function around({ places, exported, near, fallback }: Reader, place: Place): Surroundings {
   const variables = exported.size === 0 ? place.variables : [...place.variables, ...exported];
-  return { folders: place.folders, home: places.home, near, input: place.input, variables };
+  const known = fallback.length === 0 ? [...near, escaped(places.cwd)] : [...near, ...fallback];
+  return { folders: place.folders, home: places.home, near: known, entered: near, input: place.input, variables };
+}
+
+const mostNear = 8;
+
+/** Adds patterns for folders that the shell may be in. */
+export function note(list: string[], patterns: readonly string[]): void {
+  for (const pattern of patterns) if (list.length < mostNear && !list.includes(pattern)) list.push(pattern);
 }

@@ -8,6 +8,7 @@ import { evaluates } from "../shell/evaluation.ts";
 import { assigning, evaluate } from "../shell/shell-words.ts";
 import type { Walked } from "./flow.ts";
 import { runsScript, sourceOf } from "./nodes.ts";
+import { noteNames, notePatterns } from "./noted-names.ts";
 import type { Place, Reader } from "./state.ts";
 
 /** Everything inside a word that runs or is evaluated. */
@@ -47,11 +48,10 @@ function substitution(reader: Reader, node: ParsedScript, place: Place): Walked 
   const [only, ...more] = node.commands;
   const isSingle = only?.command.type === "Command" && more.length === 0;
   const joinsDocuments = place.joinsDocuments === true || !isSingle;
-  return reader.script(
-    node,
-    { ...place, input: undefined, joinsDocuments, isTop: false, isUsed: true },
-    "substitution",
-  );
+  const inner = { ...place, input: undefined, joinsDocuments, isTop: false, isUsed: true };
+  const walked = reader.script(node, inner, "substitution");
+  noteNames(reader, walked.lists ?? []);
+  return walked;
 }
 
 /** The possible expansions of a word. A substitution is known if its command prints only paths. */
@@ -70,6 +70,10 @@ export function values(reader: Reader, word: Word, place: Place): readonly Arg[]
 
 export function argument(reader: Reader, word: Word | Assignment, place: Place): readonly Arg[] {
   if (word.type === "Word") return values(reader, word, place);
+  if (word.value.type !== "Word") {
+    const listed = word.value.elements.flatMap((one) => evaluate(one, reader.bindings.in(place.folders)));
+    notePatterns(reader, listed, place.folders);
+  }
   const isPlain = word.value.type === "Word" && word.index === undefined;
   const [value] = isPlain && word.value.type === "Word" ? values(reader, word.value, place) : [];
   return [assigning(word.name, word.append === true, value)];

@@ -36,10 +36,21 @@ const plainEscapes = /^\$'(?:[^\\']|\\[nt\\'])*'$/;
 /** The possible expansions of a word: one word, or several if it has a brace list. */
 export function evaluate(word: WordLike, variables: Variables): readonly Arg[] {
   const pieces: readonly Piece[] = word.parts ?? [{ type: "Literal", text: word.text, value: word.value }];
-  if (isUnclear(word, pieces)) return [{ ...unknownWords, mayBe: guessesOf(word.text, variables) }];
+  if (isUnclear(word, pieces)) return [{ ...unknownWords, mayBe: guessesOf(printingNothing(pieces), variables) }];
   const listed = soleVariable(pieces, variables);
   if (listed?.kind === "input") return [listed];
-  return alternatives(pieces).map((chosen) => finished(word, build(chosen, variables), variables));
+  return alternatives(pieces).map((chosen) => finished(word, pieces, build(chosen, variables), variables));
+}
+
+/** A word in which every substitution that may print nothing does so. */
+function printingNothing(pieces: readonly Pick<Piece, "type" | "text" | "parts">[]): string {
+  const written = ({ type, text, parts }: (typeof pieces)[number]): string => {
+    if (type === "DoubleQuoted" && parts !== undefined) return `"${printingNothing(parts)}"`;
+    if (type !== "CommandExpansion") return text;
+    if (/^(?:\$\(|`) *pwd *[)`]$/.test(text)) return "$PWD";
+    return "";
+  };
+  return pieces.map(written).join("");
 }
 
 /**
@@ -77,9 +88,9 @@ export function assigning(name: string, appends: boolean, value: Arg | undefined
   return { kind: "unknown", prefix: start, single: true };
 }
 
-function finished(word: WordLike, built: Built, variables: Variables): Arg {
+function finished(word: WordLike, pieces: readonly Piece[], built: Built, variables: Variables): Arg {
   if (built.isCut) {
-    const mayBe = guessesOf(word.text, variables);
+    const mayBe = guessesOf(printingNothing(pieces), variables);
     return { kind: "unknown", prefix: built.text, single: built.single, ...(mayBe.length > 0 ? { mayBe } : {}) };
   }
   if (built.isPattern) return { kind: "pattern", value: built.pattern, single: built.single };

@@ -121,6 +121,9 @@ const writing = readTable(
     needs=(-S --staged) -S -q -s: --staged --quiet --source:
   medium git [reset] (text*): moves the branch and keeps the files as they are
     -q -N --quiet --soft --mixed --intent-to-add --refresh --no-refresh
+  medium git [apply] (read*): checks a patch or says what it would change
+    needs=(--check --stat --numstat --summary) -R -p: -C: -v -q --check --stat --numstat --summary --reverse --recount
+    --whitespace: --exclude: --include: --ignore-whitespace --ignore-space-change --allow-empty --verbose --quiet
   medium git [apply] (read*): applies a patch to files
     picksNames=patch -3 -R -p: -C: -v -q -N --index --cached --3way --reverse --reject --recount --unidiff-zero
     --whitespace: --check --stat --numstat --summary --exclude: --include: --ignore-whitespace --ignore-space-change
@@ -154,7 +157,9 @@ const putsFiles =
 export const gitRows: readonly CommandRow[] = [
   ...gitReadingRows,
   ...writing.map((row): CommandRow => {
-    const makesLinks = putsFiles.test(row.sub ?? "") ? { makesLinks: true as const, writesTree: true as const } : {};
+    const onlyShows = row.sub === "apply" && row.needs !== undefined;
+    const makesLinks =
+      putsFiles.test(row.sub ?? "") && !onlyShows ? { makesLinks: true as const, writesTree: true as const } : {};
     const knownWords = /^(fetch|pull|clone|ls-remote|submodule)\b/.test(row.sub ?? "")
       ? { knownWords: true as const }
       : {};
