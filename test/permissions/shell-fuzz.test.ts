@@ -80,7 +80,7 @@ test.each<[string, Make, { count: number; valid: number; informative: number }]>
 );
 
 test("judges every mutant without failing, whether or not bash accepts it", async ({ annotate }) => {
-  const seeds = seedsFrom(1, isFullRun ? 20_000 : 60);
+  const seeds = seedsFrom(1, isFullRun ? 20_000 : 25);
   const mutants = seeds.map(mutantOf);
   const accepted = new Set(await acceptedSeeds(seeds, mutantOf));
   const failed: object[] = [];

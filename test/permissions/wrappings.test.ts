@@ -7,7 +7,7 @@ import { dangerousCommands, fits, wrappings } from "./wrappings.ts";
 const levels = ["read", "low", "medium", "high", "refused"];
 
 /** All commands in all wrappings, or a different few commands in each. */
-const inEach = isFullRun ? dangerousCommands.length : 2;
+const inEach = isFullRun ? dangerousCommands.length : 1;
 const combinations = wrappings.flatMap((wrapping, at) =>
   dangerousCommands
     .filter((command) => fits(wrapping, command))
@@ -42,7 +42,7 @@ test("no wrapping brings a command below its class", async ({ annotate }) => {
   const accepted = await acceptedByBash(combinations.map(({ text }) => text));
   const valid = combinations.filter((_, index) => accepted[index]);
   await annotate(`${valid.length} of ${combinations.length} combinations are valid bash`);
-  expect(valid.length).toBeGreaterThanOrEqual(isFullRun ? 2_400 : 400);
+  expect(valid.length).toBeGreaterThanOrEqual(isFullRun ? 2_400 : 200);
   const found = await eachOf(valid, 8, ({ text }) => classOf(text));
   const below = valid
     .map((combination, index) => ({ ...combination, found: found[index] ?? "nothing" }))
