@@ -10,13 +10,11 @@ export function folded(name: string): string {
 
 interface Circumstances {
   readonly cwd: string;
-  /** The model wrote another agent's name for the tool. */
-  readonly isAlias: boolean;
 }
 
 /** Converts arguments of other forms to ours. */
 export const shapes: Readonly<Record<string, (fields: Fields, circumstances: Circumstances) => void>> = {
-  Execute(fields, { cwd, isAlias }) {
+  Execute(fields, { cwd }) {
     const command = fields.get("command");
     if (isTexts(command)) fields.set("command", commandLine(command));
     const folder = take(fields, "workdir", "working_directory", "cwd", "directory", "dir_path", "dir");
@@ -28,7 +26,7 @@ export const shapes: Readonly<Record<string, (fields: Fields, circumstances: Cir
       fields.set("timeout", Math.min(milliseconds / 1000, mostSeconds));
     }
     const timeout = Number(fields.get("timeout"));
-    if (timeout > (isAlias ? mostSeconds : mostMistaken)) fields.set("timeout", Math.min(timeout / 1000, mostSeconds));
+    if (timeout > mostSeconds) fields.set("timeout", Math.min(timeout / 1000, mostSeconds));
   },
 
   Read(fields) {
@@ -67,10 +65,8 @@ export const shapes: Readonly<Record<string, (fields: Fields, circumstances: Cir
   },
 };
 
-/** The longest time limit of a command in seconds. Other agents' larger numbers are milliseconds. */
+/** The longest time limit of a command in seconds. Larger numbers are milliseconds, as other agents' tools take them. */
 const mostSeconds = 3600;
-/** Numbers between the two limits are ambiguous, so the tool refuses them. */
-const mostMistaken = 99_999;
 
 /** Removes the first of these arguments that is present, and returns its value. */
 function take(fields: Fields, ...names: readonly string[]): unknown {

@@ -54,7 +54,6 @@ async function normalise(call: ToolCallBlock, own: OwnTools): Promise<ToolCallBl
   const schema = fieldsOf(await own.schemaOf(tool).catch(() => undefined));
   const { input, ignored, isChanged } = normaliseInput({
     name,
-    written: call.name,
     given,
     fixed,
     schema,
@@ -118,15 +117,13 @@ function objectIn(input: unknown): unknown {
 
 interface Given {
   readonly name: string;
-  /** The name that the model wrote. */
-  readonly written: string;
   readonly given: Readonly<Record<string, unknown>>;
   readonly fixed: Readonly<Record<string, unknown>>;
   readonly schema: Readonly<Record<string, unknown>>;
   readonly cwd: string;
 }
 
-function normaliseInput({ name, written, given, fixed, schema, cwd }: Given): {
+function normaliseInput({ name, given, fixed, schema, cwd }: Given): {
   readonly input: unknown;
   readonly ignored: readonly string[];
   readonly isChanged: boolean;
@@ -144,8 +141,7 @@ function normaliseInput({ name, written, given, fixed, schema, cwd }: Given): {
     fields.set(own, value);
   }
   for (const [key, value] of Object.entries(fixed)) if (isOwn(key) && !fields.has(key)) fields.set(key, value);
-  if (row !== undefined && Object.hasOwn(shapes, name))
-    shapes[name]?.(fields, { cwd, isAlias: folded(written) !== folded(name) });
+  if (row !== undefined && Object.hasOwn(shapes, name)) shapes[name]?.(fields, { cwd });
 
   const ignored: string[] = [];
   const idle = [...idleEverywhere, ...(row?.idle ?? [])].map(folded);

@@ -135,22 +135,13 @@ describe("an understood call", () => {
     ["Bash", 3_601, 3.601],
     ["Bash", 7_200_000, 3_600],
     ["Execute", 120_000, 120],
-    ["Execute", 100_000, 100],
+    ["Execute", 30_000, 30],
+    ["Execute", 3_601, 3.601],
     ["Execute", 3_600, 3_600],
   ])("takes %s's timeout of %s for %s s", async (name, timeout, seconds) => {
     const { host } = await run(name, { command: "npm test", timeout });
     expect(host.commands.map(({ timeoutMs }) => timeoutMs)).toEqual([seconds * 1_000]);
   });
-
-  test.each([3_601, 7_200, 86_400])(
-    "refuses Execute's timeout of %s, which can be seconds, unasked",
-    async (timeout) => {
-      const { host, session, permissions } = await run("Execute", { command: "npm test", timeout });
-      const why = `timeout is in seconds, at most 3600, got ${timeout}. Use fireAndForget for longer commands`;
-      expect(lastBlock(session, "tool")).toMatchObject({ status: "failed", text: expect.stringContaining(why) });
-      expect([host.commands, permissions]).toEqual([[], []]);
-    },
-  );
 
   test.each([
     [[["One", "Two"], [["Three"]]], "1. [pending] One\n2. [pending] Two\n3. [pending] Three"],
