@@ -24,7 +24,8 @@ export default defineConfig({
     isolate: false,
     // Tests wait for processes and for each other: one more than there are cores keeps all of them busy.
     maxWorkers: availableParallelism() + 1,
-    testTimeout: 30_000,
+    // A full run repeats some tests thousands of times.
+    testTimeout: process.env.TINMAN_TEST_FULL ? 900_000 : 30_000,
     hookTimeout: 60_000,
   },
 });
